@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kgdash.breakdowns.rank_facts import add_rank_facts
@@ -151,7 +152,7 @@ def test_where(runs, ranks):
     found = community_differences(pair_of(ranks, *NAMES[:2]), runs[0].graph, communities)
     shown = table(app, "community", "inside")
     columns = ["community", "name", "entities", "triples", "difference", "low", "high"]
-    np.testing.assert_array_equal(shown[columns].to_numpy(), found[columns].to_numpy())
+    pd.testing.assert_frame_equal(shown[columns], found[columns])
     entities = entity_differences(pair_of(ranks, *NAMES[:2]))
     entities = entities[entities["triples"] >= 20]
     listed = table(app, "entity", "community")
