@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from kgdash.files.turns import first_in_line, others_first
 from kgdash.graph import python_call as module
 from kgdash.graph.python_call import EndableThread, python_call, results_of
 from kgdash.progress import silent
@@ -128,3 +129,20 @@ def test_no_garbage_is_collected_while_frames_are_looked_up(monkeypatch):
     assert found
     assert not any(found)
     assert gc.isenabled()
+
+
+def test_whoever_has_come_first_in_line_leaves_it():
+    """A count that stays up would keep all preparations waiting."""
+
+    def work():
+        while True:
+            with first_in_line():
+                pass
+
+    for _ in range(40):
+        thread = EndableThread(work)
+        thread.start()
+        thread.end()
+        thread.join(30)
+        assert not thread.is_alive()
+        assert not others_first()
