@@ -121,7 +121,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     communities = pd.DataFrame() if counting else _communities(map_)
     is_exact = map_.method == "exact"
     if is_exact:
-        leads += [*_least_reliable(map_, communities, values["relik"]), *_least_likely(map_)]
+        leads += [*_least_reliable(communities, values["relik"]), *_least_likely(map_)]
     verdict = (
         region_verdict(communities, is_exact),
         performance_verdict(values["mrr"], values["hits_at_10"]),
@@ -192,20 +192,17 @@ def _ties(ranks: pd.DataFrame) -> Iterator[Lead]:
         )
 
 
-def _least_reliable(
-    map_: ReliabilityMap, communities: pd.DataFrame, whole: Estimate
-) -> Iterator[Lead]:
-    large = communities[communities["triples"] >= SMALL]
-    if not len(large) or not large["high"].min() < whole.low:
-        return
-    row = large.sort_values("relik", kind="stable").iloc[0]
-    value = Estimate(row["relik"], row["low"], row["high"], int(row["triples"]))
-    yield Lead(
-        "community",
-        f"The community “{row['label']}” is less reliable than the graph: mean ReliK "
-        f"{with_interval(value)}, {value.n:,} triples.",
-        row["central"],
-    )
+def _least_reliable(communities: pd.DataFrame, whole: Estimate) -> Iterator[Lead]:
+    large = communities[communities["triples"] >= SMALL].sort_values("relik", kind="stable")
+    for row in large.head(1).to_dict("records"):
+        value = Estimate(row["relik"], row["low"], row["high"], int(row["triples"]))
+        if whole.is_above(value):
+            yield Lead(
+                "community",
+                f"The community “{row['label']}” is less reliable than the graph: mean ReliK "
+                f"{with_interval(value)}, {value.n:,} triples.",
+                row["central"],
+            )
 
 
 def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:

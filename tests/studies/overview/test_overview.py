@@ -1,11 +1,13 @@
 """The overview's values are those of the definitions, and its leads the extremes that it says."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kgdash
 from kgdash.graph.communities import find_communities
-from kgdash.studies.overview.overview import overview
+from kgdash.statistics.estimate import Estimate
+from kgdash.studies.overview.overview import _least_reliable, overview
 from kgdash.studies.overview.steps import overview_steps
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.tiny_runs import altered_run
@@ -92,3 +94,14 @@ def test_a_community_leads_to_the_entity_that_it_is_named_after(run, found):
         entity = run.graph.entities.index(row["central"])
         assert groups[entity] == row["id"]
         assert row["label"].startswith(run.graph.entity_labels[entity])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "leads"), [(0.02, 0.30, 0), (np.nan, np.nan, 0), (0.02, 0.19, 1)]
+)
+def test_of_the_least_reliable_community_its_own_interval_decides(low, high, leads):
+    rows = [("few", 0.10, low, high, 30), ("many", 0.12, 0.10, 0.14, 900)]
+    table = pd.DataFrame(rows, columns=["label", "relik", "low", "high", "triples"])
+    found = list(_least_reliable(table.assign(central="e"), Estimate(0.25, 0.2, 0.3, 930)))
+    assert len(found) == leads
+    assert all("“few”" in lead.text for lead in found)
