@@ -20,7 +20,7 @@ from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.proportions import clopper_pearson
 from kgdash.statistics.rounding import DIGITS, rounded
-from kgdash.studies.comparison.part_scores import EQUAL, PartScores
+from kgdash.studies.comparison.part_scores import PartScores, leaders
 
 #: over parts
 BOOTSTRAP = Bootstrap(resamples=2000)
@@ -114,8 +114,7 @@ def selection_summary(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> d
     low, high = _interval_of_means(gain[:, None], bootstrap)
     own, everywhere = table.loc["by ReliK"], table.loc[scores.runs[leader]]
     chance = float(table.loc["at random", "accuracy"])
-    relik = scores.wide("relik")
-    relik_first = (relik >= relik.max(axis=1, keepdims=True) - EQUAL).sum(axis=1)
+    relik_first = leaders(scores.wide("relik")).sum(axis=1)
     return {
         "parts": len(best),
         "left_out": scores.left_out,

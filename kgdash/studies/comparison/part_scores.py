@@ -15,14 +15,12 @@ from kgdash.errors import KgdashError, check_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.rank_setting import RankSetting
 from kgdash.runs import Run
+from kgdash.statistics.rounding import rounded
 from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks, triples_of
 from kgdash.studies.comparison.graph_parts import Partition
 
 #: whose ReliK is averaged over a part
 RELIK_OF = {"all": "all known triples", "evaluated": "the evaluated triples"}
-
-#: values that differ by less are equal: means of the same numbers summed in another order
-EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -132,14 +130,18 @@ def _long(
     table["relik"], table["mrr"] = relik.ravel(), mrr.ravel()
     picks = _picks(relik, overall["relik"].to_numpy())
     table["picked"] = (picks[:, None] == np.arange(count)).ravel()
-    regret = mrr.max(axis=1, keepdims=True) - mrr
-    table["best"] = (regret <= EQUAL).ravel()
-    table["regret"] = regret.ravel()
+    table["best"] = leaders(mrr).ravel()
+    table["regret"] = (mrr.max(axis=1, keepdims=True) - mrr).ravel()
     table["small"] = table["evaluated"] < SMALL
     return table
 
 
 def _picks(relik: np.ndarray, overall: np.ndarray) -> np.ndarray:
     """Return the run of the highest ReliK in each part; of equal ones that which leads overall."""
-    tied = relik >= relik.max(axis=1, keepdims=True) - EQUAL
-    return np.where(tied, overall, -np.inf).argmax(axis=1)
+    return np.where(leaders(relik), overall, -np.inf).argmax(axis=1)
+
+
+def leaders(values: np.ndarray) -> np.ndarray:
+    """Tell which runs have the highest value of a part: bool, ``(parts, runs)`` as the values."""
+    shown = rounded(values)
+    return np.asarray(shown == shown.max(axis=1, keepdims=True))
