@@ -88,6 +88,8 @@ def search(
     about = _about(seen, plan)
     with opened(path, about) as study:
         state = read_study(path)
+        for row in np.flatnonzero(state.trials["state"] == "finished"):
+            _configuration(state, int(row), plan.space)
         while (done := budget.used(state)) < 1:
             each = min(budget.next_trial(state), 1 - done)
             report = phases(progress, [done, each, 1 - done - each])[1]
@@ -137,14 +139,24 @@ def best_configuration(study: StudyFile, space: SearchSpace) -> TrainingConfig:
             f"{study.path}: none of the {study.counted} trials finished"
             + (f"; the last one: {reasons[-1]}" if reasons else "")
         )
-    try:
-        config = suggest(optuna.trial.FixedTrial(dict(study.chosen[study.best])), space)
-    except ValueError as error:
-        raise KgdashError(
-            f"{study.path}: trial {study.trials['trial'][study.best]} is not of its space: {error}"
-        ) from error
+    config = _configuration(study, study.best, space)
     epochs = study.trials["epochs"][study.best]
     return config if pd.isna(epochs) else replace(config, epochs=int(epochs))
+
+
+def _configuration(study: StudyFile, row: int, space: SearchSpace) -> TrainingConfig:
+    """Return what a finished trial chose; refuse what the space does not offer."""
+    trial = optuna.trial.FixedTrial(dict(study.chosen[row]))
+    try:
+        config = suggest(trial, space)
+        for name, distribution in trial.distributions.items():
+            if study.parameters[name] != distribution:
+                raise ValueError(f"{name} was chosen from {study.parameters[name]}")
+    except ValueError as error:
+        raise KgdashError(
+            f"{study.path}: trial {study.trials['trial'][row]} is not of its space: {error}"
+        ) from error
+    return config
 
 
 def best_command(study: StudyFile) -> str:

@@ -17,7 +17,8 @@ from kgdash.files.atomic import atomic_file
 from kgdash.files.bounded_reading import reads
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import open_regular
-from kgdash.hpo.study_file import ATTRIBUTE, MAX_ROWS, STUDY, connect, open_to_read, read_study
+from kgdash.hpo.sqlite_file import connect, open_to_read
+from kgdash.hpo.study_file import ATTRIBUTE, MAX_ROWS, STUDY, read_study
 
 #: what SQLite's journals begin with, and end with where they name another file
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")

@@ -5,11 +5,8 @@ database, and one of its samplers unpickles what it finds. Here SQLite opens it 
 and nothing but numbers and JSON is taken from it.
 """
 
-import os
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -17,12 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from optuna.distributions import BaseDistribution, json_to_distribution
+from optuna.distributions import (
+    BaseDistribution,
+    FloatDistribution,
+    IntDistribution,
+    json_to_distribution,
+)
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
-from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_json, parse_plain_json
+from kgdash.hpo.sqlite_file import check_tables, open_to_read
 
 FORMAT, VERSION = "kgdash-search", 1
 
@@ -38,22 +40,11 @@ ENDED = ("finished", "pruned", "failed")
 #: a failed trial without a reason was cut short, by Ctrl-C or a kill
 INTERRUPTED = "interrupted"
 
-_TABLES = {
-    "studies",
-    "study_user_attributes",
-    "trials",
-    "trial_params",
-    "trial_values",
-    "trial_user_attributes",
-}
-_MAX_BYTES = 2**28
 _MAX_TRIALS, _MAX_PARAMETERS = 20_000, 200
-#: rows of a table, and bytes of a value
-MAX_ROWS, _MAX_VALUE = 20 * _MAX_TRIALS, 2**20
+#: rows of a table
+MAX_ROWS = 20 * _MAX_TRIALS
 #: numbers in a value: it is one, or a text
 _MAX_NUMBERS = 1_000
-#: seconds of processor time that reading takes at most, and steps of SQLite's between two looks
-_MAX_SECONDS, _STEPS = 20.0, 100_000
 
 
 @dataclass(frozen=True)
@@ -117,46 +108,8 @@ def read_study(path: Path) -> StudyFile:
             ) from error
 
 
-@contextmanager
-def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a file of SQLite's for bounded reading.
-
-    :raises KgdashError: if it is missing, too large or another kind of file
-    """
-    try:
-        with open_regular(path) as stream:
-            size, head = os.fstat(stream.fileno()).st_size, stream.read(16)
-    except OSError as error:
-        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
-    if head != b"SQLite format 3\0" or size > _MAX_BYTES:
-        found = f"{size:,} bytes" if size > _MAX_BYTES else "another kind of file"
-        raise KgdashError(
-            f"{path}: expected the SQLite file of a search, at most 256 MiB, as "
-            f"`python -m kgdash train --search --study FILE` writes it; found {found}"
-        )
-    try:
-        connection = connect(path, "ro")
-    except sqlite3.Error as error:
-        raise KgdashError(f"can not read {path}: {error}") from error
-    end = time.thread_time() + _MAX_SECONDS
-    with closing(connection):
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
-        connection.set_progress_handler(lambda: time.thread_time() > end, _STEPS)
-        yield connection
-
-
-def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Have SQLite open the very file of this name: it may take ``file:NAME`` for that of NAME.
-
-    :param mode: "ro" to read, "rw" to write, too
-    """
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5)
-
-
 def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA ignore_check_constraints = ON")
-    _check_tables(path, connection)
+    check_tables(path, connection)
     about = _about(path, connection)
     rows = connection.execute(
         "SELECT trial_id, number, state, datetime_start, datetime_complete FROM trials "
@@ -191,7 +144,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         parameters[name] = read(distribution)
         if len(parameters) > _MAX_PARAMETERS:
             raise ValueError(f"more than {_MAX_PARAMETERS} parameters")
-        chosen[trial][name] = _plain(parameters[name].to_external_repr(float(value)))
+        chosen[trial][name] = _choice(parameters[name], float(value))
     table = [
         _row(
             row,
@@ -207,31 +160,21 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     return StudyFile(path, about, pd.concat([trials, named], axis=1), picked, parameters)
 
 
-def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse tables that are computed or share pages: a small file could hold anything then."""
-    found = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
-    )
-    missing = sorted(_TABLES - {name for (name,) in found})
-    if missing:
-        raise KgdashError(
-            f"{path} is not the file of a search: it has no table {missing[0]} of Optuna's"
-        )
-    for name in sorted(_TABLES):
-        # Each column: place, name, type, ..., and whether it is hidden, as computed ones are.
-        if any(column[-1] for column in connection.execute(f"PRAGMA table_xinfo({name})")):
-            raise ValueError(f"table {name} has computed columns")
-    # A page that several others name would be read as often as they do.
-    (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if state != "ok":
-        raise ValueError(" ".join(state.split()))
-
-
 def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple]:
     for number, row in enumerate(connection.execute(query)):
         if number >= MAX_ROWS:
             raise ValueError(f"more than {MAX_ROWS:,} rows in a table")
         yield row
+
+
+def _choice(distribution: BaseDistribution, value: float) -> str | float | None:
+    """Return what a number stands for; refuse one that the distribution does not hold."""
+    choice = _plain(distribution.to_external_repr(value))
+    if isinstance(distribution, IntDistribution | FloatDistribution) and not (
+        distribution.low <= value <= distribution.high
+    ):
+        raise ValueError(f"{value:g} is not from {distribution.low:g} to {distribution.high:g}")
+    return choice
 
 
 def _plain(value: Any) -> str | float | None:

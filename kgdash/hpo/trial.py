@@ -113,7 +113,10 @@ class _Judge:
 
     def train(self) -> None:
         """Choose a configuration and train it; `best` then holds its value."""
-        self._config = suggest(self._trial, self._plan.space)
+        try:
+            self._config = suggest(self._trial, self._plan.space)
+        except ValueError as error:  # Optuna's, where earlier trials chose from other values
+            raise KgdashError(str(error)) from error
         with suppress(_Enough):
             fit(self._graph, self._config, self._report, self._watch)
 

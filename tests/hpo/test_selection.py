@@ -3,13 +3,16 @@
 import contextlib
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 
 import optuna
 import pandas as pd
 import pytest
+from optuna.distributions import FloatDistribution, distribution_to_json
 
 from kgdash.errors import KgdashError
 from kgdash.hpo import trial as search_trial
@@ -244,6 +247,24 @@ class TestGoingOn:
         with pytest.raises(KgdashError, match=f"holds another search: .*{message}"):
             search(graph, changed, study_file, Budget(trials=2))
         assert study_file.read_bytes() == before
+
+    def test_what_a_trial_chose_is_of_the_search_s_space(self, graph, study_file):
+        """A stranger's file had its best trial trained, with 300,000 negatives in 16 GB."""
+        wide = FloatDistribution(1e-9, 10**8, log=True)
+        with closing(sqlite3.connect(study_file)) as connection, connection:
+            changed = connection.execute(
+                "UPDATE trial_params SET param_value = 300000, distribution_json = ? "
+                "WHERE param_name = 'optimizer.lr'",
+                (distribution_to_json(wide),),
+            )
+            assert changed.rowcount
+        study = read_study(study_file)
+        for use in (
+            lambda: search(graph, plan(), study_file, Budget(trials=1)),
+            lambda: best_configuration(study, plan().space),
+        ):
+            with pytest.raises(KgdashError, match=r"is not of its space: optimizer\.lr"):
+                use()
 
     def test_another_graph_is_refused(self, graph, study_file):
         other = replace(graph, splits={**graph.splits, "valid": graph.splits["valid"][1:]})

@@ -233,6 +233,7 @@ class TestForeignFiles:
             'UPDATE trial_params SET distribution_json = \'{"name": "FloatDistribution", '
             '"attributes": {"low": 0, "high": 1e308, "step": 1e-300, "log": false}}\'',
             "UPDATE trial_params SET param_value = 99 WHERE param_name = 'model.embedding_dim'",
+            "UPDATE trial_params SET param_value = 1e9 WHERE param_name = 'optimizer.lr'",
             "UPDATE trial_params SET trial_id = 99 WHERE param_name = 'model.embedding_dim'",
             "UPDATE trial_values SET value = 'high'",
             "UPDATE trials SET datetime_start = 'noon'",
