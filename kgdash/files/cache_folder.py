@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from pathlib import Path
 
 import platformdirs
@@ -15,6 +16,9 @@ TABLE, GRAPH, PLACE = ".parquet", ".arrow", ".safetensors"
 
 #: names of files that long trainings go on from
 TRAININGS = f"training-*{PLACE}"
+
+#: what kgdash names there: the folder may hold other things, too, which stay
+_NAME = re.compile(r"(training-)?[0-9a-f]{40}(\.next)?\.[a-z]+")
 
 #: folders that this process has swept: once when it first reads there, then when it writes
 _swept: set[Path] = set()
@@ -39,10 +43,15 @@ def stored_files(*endings: str) -> list[tuple[Path, os.stat_result]]:
     """List what is stored under some endings, the latest used first."""
     found = []
     for ending in endings:
-        for path in cache_directory().glob(f"*{ending}"):
+        for path in own_files(f"*{ending}"):
             with contextlib.suppress(OSError):  # another process may have cleared it by now
                 found.append((path, path.stat()))
     return sorted(found, key=lambda item: item[1].st_mtime_ns, reverse=True)
+
+
+def own_files(pattern: str) -> list[Path]:
+    """List what of a pattern kgdash has put into the cache."""
+    return [path for path in cache_directory().glob(pattern) if _NAME.fullmatch(path.name)]
 
 
 def make_room(limit: int, ending: str) -> None:
@@ -76,7 +85,7 @@ def sweep() -> None:
     """Remove what processes that died left behind: locks, and files that were being written."""
     _swept.add(folder := cache_directory())
     sweep_drafts(folder)
-    for path in folder.glob("*.lock"):
+    for path in own_files("*.lock"):
         remove_unless_held(path)
 
 

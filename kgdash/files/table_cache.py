@@ -24,6 +24,7 @@ from kgdash.files.cache_folder import (
     cache_limit,
     make_room,
     note_use,
+    own_files,
     remove,
     stored_files,
     sweep,
@@ -200,7 +201,7 @@ def clear_cache(
     if older_than is not None:
         chosen &= listed["used"] < pd.Timestamp.now("UTC") - older_than
     if keys is None and run is None and kind is None and older_than is None:
-        for path in cache_directory().glob(TRAININGS):
+        for path in own_files(TRAININGS):
             remove(path)
     going = set(listed["key"][chosen])
     removed = sum(remove(path) for path, _ in stored_files(TABLE, GRAPH) if path.stem in going)

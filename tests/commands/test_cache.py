@@ -44,10 +44,10 @@ class TestCache:
         assert pd.Timestamp(relik["created"]) == filled["created"][1]
 
     def test_files_of_others(self, call, cache_folder):
-        pd.DataFrame({"a": [1]}).to_parquet(cache_folder / "x.parquet")
+        pd.DataFrame({"a": [1]}).to_parquet(cache_folder / f"{'a' * 40}.parquet")
         (cache_folder / "notes.txt").write_text("mine")
         (row,) = json.loads(call("cache", "list", "--json"))["tables"]
-        assert (row["key"], row["kind"], row["triples"]) == ("x", "unknown", None)
+        assert (row["key"], row["kind"], row["triples"]) == ("a" * 40, "unknown", None)
         assert row["created"] is None
         assert " - " in call("cache", "list").splitlines()[1]
         assert call("cache", "clear").startswith("deleted 1 tables")

@@ -17,6 +17,9 @@ from kgdash.files.lock import hold_lock
 from kgdash.files.table_cache import cached_table, clear_cache, list_cache, stored_table
 from tests.support.kept_tables import TABLE, never
 
+#: names as kgdash gives them
+GONE, LIVE = "a" * 40, "b" * 40
+
 
 def put(name, rows=1, days=0.0, **about):
     """Store a table that was last used some days ago."""
@@ -55,15 +58,18 @@ class TestListed:
         assert again.attrs == {}
 
     def test_files_without_a_note_and_damaged_ones_are_listed_too(self, cache_folder):
-        TABLE.to_parquet(cache_folder / "old.parquet")
-        (cache_folder / "broken.parquet").write_bytes(b"PAR1")
-        (cache_folder / "notes.txt").write_text("mine")
+        TABLE.to_parquet(cache_folder / f"{GONE}.parquet")
+        (cache_folder / f"{LIVE}.parquet").write_bytes(b"PAR1")
+        others = {"notes.txt", "poetry.lock", "mine.parquet", "data.arrow"}
+        for name in others:
+            (cache_folder / name).write_text("mine")
         table = list_cache()
-        assert sorted(table["key"]) == ["broken", "old"]
+        assert sorted(table["key"]) == [GONE, LIVE]
         assert set(table["kind"]) == {"unknown"}
         assert table["triples"].isna().all()
         assert clear_cache(kind="unknown") == 2
-        assert [path.name for path in cache_folder.iterdir()] == ["notes.txt"]
+        assert clear_cache() == 0
+        assert {path.name for path in cache_folder.iterdir()} == others
 
     def test_latest_used_first_and_reading_is_using(self):
         for number, name in enumerate(("one", "two", "three")):
@@ -109,21 +115,21 @@ class TestCleared:
 
     def test_what_dead_processes_left_goes_and_what_the_living_hold_stays(self, cache_folder):
         (cache_folder / ".dead.parquet-1.kgdash-part").touch()
-        (cache_folder / "gone.lock").touch()
+        (cache_folder / f"{GONE}.lock").touch()
         with (
-            hold_lock(cache_folder / "live.lock") as got,
+            hold_lock(cache_folder / f"{LIVE}.lock") as got,
             draft_folder(cache_folder / "live.parquet") as alive,
         ):
             assert got
             assert clear_cache(keys=[]) == 0
             left = {path.name for path in cache_folder.iterdir() if path.suffix != ".parquet"}
-            assert left == {alive.name, "live.lock"}
+            assert left == {alive.name, f"{LIVE}.lock"}
         clear_cache()
         assert list(cache_folder.iterdir()) == []
 
     def test_it_goes_when_the_cache_is_first_read(self, cache_folder, monkeypatch):
         monkeypatch.setattr("kgdash.files.cache_folder._swept", set())
-        left = [cache_folder / ".dead.parquet-1.kgdash-part", cache_folder / "gone.lock"]
+        left = [cache_folder / ".dead.parquet-1.kgdash-part", cache_folder / f"{GONE}.lock"]
         for path in left:
             path.touch()
         assert stored_table({"of": "none"}) is None

@@ -64,7 +64,7 @@ def test_clear_all_asks_first(filled):
 
 
 def test_files_that_name_nothing_and_damaged_ones(cache_folder):
-    (cache_folder / "broken.parquet").write_bytes(b"PAR1")
+    (cache_folder / f"{'b' * 40}.parquet").write_bytes(b"PAR1")
     app = open_page("cache")
     assert table(app, "kind")["kind"].tolist() == ["unknown"]
     press(press(app, "Clear all …"), "Delete")
