@@ -73,6 +73,9 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "!=": operators.ne,
 }
 
+#: characters of a value
+MOST_CHARACTERS = 2_000
+
 #: between the names of a list, for the operator "in"
 BETWEEN = "|"
 
@@ -111,6 +114,11 @@ class Condition:
             raise KgdashError(
                 f"{self.column} can not be compared by {self.operator!r}; it takes "
                 f"{', '.join(ways)}"
+            )
+        if isinstance(self.value, str) and len(self.value) > MOST_CHARACTERS:
+            raise KgdashError(
+                f"expected a value of at most {MOST_CHARACTERS:,} characters for {self.column}; "
+                f"found {len(self.value):,}"
             )
         if self.column in NUMBERS:
             try:

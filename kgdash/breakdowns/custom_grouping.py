@@ -24,6 +24,9 @@ UNTYPED, OTHERS = "(no type)", "(all others)"
 
 _MAX_NAME = 80
 
+#: conditions of one grouping: each may look through all names of a graph
+_MOST_CONDITIONS = 200
+
 #: ranks of all groups together: each takes a hundred bytes when metrics are asked for
 _MOST = 2**23
 
@@ -91,6 +94,12 @@ class ConditionGrouping:
         if not self.buckets:
             raise KgdashError(
                 f"grouping {self.name!r} has no group; give at least one row as name: condition"
+            )
+        count = sum(map(len, self.buckets.values()))
+        if count > _MOST_CONDITIONS:
+            raise KgdashError(
+                f"grouping {self.name!r} has {count:,} conditions; expected {_MOST_CONDITIONS} at "
+                "most"
             )
         for name in self.buckets:
             _check_name(name, "group")

@@ -95,7 +95,7 @@ def check_written_out(
     if not visitor().folder:
         return
     ends, middle = (
-        np.array([len(name.encode()) for name in names], dtype=np.int64)
+        np.array([held_bytes(name) for name in names], dtype=np.int64)
         for names in (entities, relations)
     )
     long = int(ends[triples[:, [0, 2]]].sum() + middle[triples[:, 1]].sum())
@@ -104,6 +104,11 @@ def check_written_out(
             f"the triples in {shown}, written out, have {long:,} bytes; expected at most "
             f"{_WRITTEN_OUT:,}: shorten the labels"
         )
+
+
+def held_bytes(text: str) -> int:
+    """Return the bytes that Python may hold a text with: four a character if one is wide."""
+    return len(text) if text.isascii() else 4 * len(text)
 
 
 def _bounded(rows: _Rows, shown: str, most: int | None, longest: int | None) -> _Rows:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shlex
 import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -51,7 +52,7 @@ def command() -> str:
     if program != "kgdash":
         return "Python"
     shown = (part.rsplit(os.sep, 1)[-1] if os.sep in part else part for part in arguments)
-    return " ".join(["kgdash", *shown])[:_LONGEST]
+    return shlex.join(["kgdash", *shown])[:_LONGEST]
 
 
 def provenance() -> dict[str, str]:

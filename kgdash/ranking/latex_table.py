@@ -6,6 +6,7 @@ import pandas as pd
 from kgdash.files.visible import visible
 from kgdash.ranking.main_table import MAIN_METRICS
 from kgdash.ranking.metric_lookup import metric_records
+from kgdash.statistics.rounding import rounded
 
 #: digits after the point of metrics between 0 and 1; mean and median ranks have one less
 DIGITS = 3
@@ -100,7 +101,7 @@ def _best(table: pd.DataFrame) -> np.ndarray:
         return np.zeros(table.shape, dtype=bool)
     guide = metric_records()
     signs = np.array([1.0 if guide[key].increasing else -1.0 for key in table])
-    values = table * signs
+    values = pd.DataFrame(rounded(table.to_numpy()), table.index, table.columns) * signs
     return (values == values.groupby(level=["side", "ranks"]).transform("max")).to_numpy()
 
 

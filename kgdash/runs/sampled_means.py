@@ -97,24 +97,24 @@ def _reliks(run: Run, at: np.ndarray, rows: np.ndarray, progress: Progress) -> n
     Whoever counts around a head has counted all triples there. The mean over all triples is that of
     ReliK, and these values vary less.
 
-    :param at: the positions of all triples that are drawn from, among the known ones
+    :param at: the positions of all triples that are drawn from, among the known ones; some may
+        stand there several times
     :param rows: those drawn
     """
     graph = run.graph
     triples = graph.known().at(at[rows])
     run.exact_tables.relik_counts(triples, progress)
-    table, among = run.exact_tables.relik, np.zeros(len(graph.known()), dtype=bool)
-    among[at] = True
+    table, times = run.exact_tables.relik, np.bincount(at, minlength=len(graph.known()))
     found = np.zeros(len(rows))
     for number, side in enumerate(ENTITY_SIDES):
         column = 2 * number
         anchors, anchor = np.unique(triples[:, column], return_inverse=True)
         around = table.rows_around(number, anchors)
-        around = around[among[around]]
+        around = around[times[around] > 0]
         greater = table.table.values(around)[f"{side}_greater"]
         reciprocal = 1 / SideCounts(greater, greater, greater).rank()
         place = np.searchsorted(anchors, graph.known().at(around)[:, column])
-        means = np.bincount(place, reciprocal) / np.bincount(place)
+        means = np.bincount(place, times[around] * reciprocal) / np.bincount(place, times[around])
         found += 0.5 * means[anchor]
     return found
 

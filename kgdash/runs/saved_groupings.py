@@ -29,6 +29,9 @@ _FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
 #: of the file: it is read whenever a page shows the run's groupings
 _MAX_BYTES = 2**25
 
+#: groupings in a file
+_MOST = 100
+
 _ByName = dict[str, dict[str, Any]]
 
 
@@ -81,6 +84,8 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
         make_folder(path.parent)
         with hold_lock(path.with_suffix(".lock")), atomic_file(path) as part:
             groupings = change({str(value["name"]): value for value in _read(path)})
+            if len(groupings) > _MOST:
+                raise KgdashError(f"{_MOST} groupings are saved: delete one that you need no more")
             content = {
                 "format": _FORMAT,
                 "version": _VERSION,
@@ -122,6 +127,8 @@ def _read(path: Path) -> list[dict[str, Any]]:
             f"{path}: expected groupings of version {_VERSION}; found version "
             f"{content.get('version')!r}; save them again, or remove the file"
         )
+    if len(content["groupings"]) > _MOST:
+        raise KgdashError(f"{path} holds more than {_MOST} groupings; mend or remove it")
     for value in content["groupings"]:
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
             raise KgdashError(f"{path}: expected groupings, each with a name; found {value!r:.80}")

@@ -73,9 +73,9 @@ class ServerSettings:
     ``hosts``: the names it is reached by. ``roots``: real folders below which paths may lead, None
     for everything. ``who``: "open" and keys of `RIGHTS` -> people, by the user claim, `GROUP` with
     a group, or `EVERYBODY`. ``memory``: as ``KGDASH_MEMORY``, "" for what that says. ``workers``:
-    processes for what takes long, 0 for none. ``cluster``: that counts for these, as
-    `kgdash.runs.cluster.Cluster` has it, "" for none. ``monitor``: the token of who reads the
-    counters, "" for nobody.
+    processes for what takes long, 0 for none where nobody logs in. ``cluster``: that counts for
+    these, as `kgdash.runs.cluster.Cluster` has it, "" for none. ``monitor``: the token of who reads
+    the counters, "" for nobody.
     """
 
     address: str = "localhost"
@@ -120,7 +120,8 @@ def read_settings(path: Path) -> ServerSettings:
         limits=_limits(limits),
         memory=table.text("memory", ""),
         monitor=read_token(path.parent / table.text("monitor")) if table.has("monitor") else "",
-        workers=table.whole("workers", ServerSettings.workers, 0, 64),
+        # A thread's memory has no bound: with log-in somebody else may ask for it.
+        workers=table.whole("workers", ServerSettings.workers, 0 if login is None else 1, 64),
         cluster=table.text("cluster", ""),
     )
     for part in (table, login_table, who, limits):

@@ -177,6 +177,8 @@ def test_ranks_of_relations_have_no_answer():
         ("relation", ["a: answers > 1"], "kgdash's own"),
         ("x", [f"{OTHERS}: answers > 2"], "what no group holds"),
         ("x", ["a: answer > 1"], "unknown column 'answer'"),
+        ("many", [f"a: frequency < {number}" for number in range(201)], "201 conditions"),
+        ("long", [f"a: head == {'x' * 2_001}"], "at most 2,000 characters"),
     ],
 )
 def test_refused_groupings(name, lines, told):

@@ -39,7 +39,10 @@ def test_a_drawn_triple_stands_for_its_head_and_its_tail(run):
 
     every = GRAPH.all_triples
     relik = run.relik(triples=every)
-    at = np.flatnonzero(np.arange(len(every)) % 3 > 0)  # of part of the graph
+    # Of part of the graph, and some of it several times.
+    at = np.flatnonzero(np.arange(len(every)) % 3 > 0).repeat(
+        np.arange(len(every) * 2 // 3) % 5 + 1
+    )
     rows = np.array([0, 5, 17, 80])
     found = _reliks(run, at, rows, lambda done, of: None)
     part = relik.iloc[at]

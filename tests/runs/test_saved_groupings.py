@@ -32,3 +32,14 @@ def test_more_than_can_be_read_again_is_not_saved(tmp_path, monkeypatch):
     assert groupings_file(run).read_bytes() == before
     save_grouping(run, by(100))
     assert saved_groupings(run)["types"].types.types.tolist() == by(100).types.types.tolist()
+
+
+def test_more_groupings_than_a_page_could_list_are_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setenv("KGDASH_DATA", str(tmp_path))
+    run = SimpleNamespace(name="tiny", graph=make_graph([(0, 0, 1)]), provenance={})
+    for number in range(100):
+        save_grouping(run, condition_grouping(f"g{number}", ["rare: frequency < 9"]))
+    save_grouping(run, condition_grouping("g7", ["common: frequency > 9"]))
+    with pytest.raises(KgdashError, match="delete one"):
+        save_grouping(run, condition_grouping("another", ["rare: frequency < 9"]))
+    assert len(saved_groupings(run)) == 100

@@ -22,6 +22,7 @@ from kgdash.graph.folds import Fold, cut_folds
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.runs.training import TrainingConfig
+from kgdash.statistics.rounding import rounded
 from kgdash.studies.correlation.fold_runs import fold_run, is_trained
 
 #: what a triple's ``status`` says: judged by a model that did not see it, or by none
@@ -123,7 +124,9 @@ def _in_order(graph: KnowledgeGraph, judged: pd.DataFrame) -> pd.DataFrame:
     every = pd.DataFrame(graph.splits["train"], columns=IDS)
     table = every.merge(judged, on=IDS, how="left", validate="one_to_one")
     whole = ["head_rank", "tail_rank", "fold"]
-    table = table.astype(dict.fromkeys(whole, "Int64")).sort_values(["relik", *IDS])
+    table = table.astype(dict.fromkeys(whole, "Int64"))
+    equal = table.assign(relik=rounded(table["relik"].to_numpy()))  # else a last bit is an order
+    table = table.loc[equal.sort_values(["relik", *IDS]).index]
     there = table["relik"].notna()
     table["status"] = np.where(there, HELD_OUT, NEEDED)
     table.insert(0, "suspicion", there.cumsum().astype("Int64").where(there))

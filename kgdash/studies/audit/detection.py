@@ -7,6 +7,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.statistics.proportions import clopper_pearson
+from kgdash.statistics.rounding import rounded
 
 #: shares of the triples that are listed
 TOPS = (0.01, 0.02, 0.03, 0.04, 0.05)
@@ -44,7 +45,8 @@ def detection(
     for method, values in suspicions.items():
         for top in tops:
             listed = int(np.ceil(top * len(planted) - 1e-9))
-            found = _found(np.where(np.isnan(values), -np.inf, values), planted, listed)
+            known = rounded(np.where(np.isnan(values), -np.inf, values))
+            found = _found(known, planted, listed)
             precise = _interval(found, listed, level)
             recalled = _interval(found, int(planted.sum()), level)
             rows.append((method, top, listed, found, *precise, *recalled))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, with_interval
 
 #: a partial coefficient within so large a part of the plain one is nearly all of it
@@ -32,6 +33,8 @@ def describe_partials(
     plain, partial = (rows.loc[name].to_dict() for name in ("none", controls))
     if pd.isna(plain["value"]) or pd.isna(partial["value"]):
         return f"Too little is left to correlate once {controls} is taken out."
+    if plain["rows"] < SMALL:
+        return f"Of {plain['rows']:,} triples or subgraphs nothing is claimed: they are too few."
     symbol = "ρ" if coefficient == "spearman" else "r"
     values = f"{symbol} {_written(plain)}, and {_written(partial)} once {controls} is taken out"
     return f"**{_claim(plain, partial, controls)}**: {values}."
@@ -65,6 +68,8 @@ def factor_verdict(tests: pd.DataFrame, names: dict[str, str]) -> str:
     :param tests: of `kgdash.studies.correlation.confounders.factor_tests`
     :param names: factor -> what it is called in a sentence
     """
+    if (tests["triples"] < SMALL).any():
+        return "Nor is it of what ReliK goes with."
     counts = tests[(tests["measure"] == "spearman") & (tests["p_holm"] <= _LEVEL)]
     counts = counts[(counts["low"] > 0) | (counts["high"] < 0)]
     if not len(counts):

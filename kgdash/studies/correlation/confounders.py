@@ -25,6 +25,7 @@ from kgdash.statistics.partial_correlation import (
     partial_correlations,
     partial_table,
 )
+from kgdash.statistics.rounding import rounded
 from kgdash.studies.comparison.comparison import reciprocal_ranks
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
@@ -44,7 +45,7 @@ CONTROLS: dict[str, tuple[str, ...]] = {
 _NONE = Controls({}, {"none": ()})
 
 #: raise when the meaning of a stored table changes
-_VERSION = 1
+_VERSION = 2
 
 
 def log_count(counts: np.ndarray) -> np.ndarray:
@@ -103,7 +104,7 @@ def factor_tests(
     """
     rows = []
     reports = phases(progress, [1.0] * len(COUNTS))
-    relik = table["relik"].to_numpy()
+    relik = rounded(table["relik"].to_numpy())
     for factor, report in zip(COUNTS, reports, strict=True):
         counts = table[factor].to_numpy(dtype=np.float64)
         plain = partial_correlations(relik, counts, _NONE, "spearman", bootstrap, report)[0]
@@ -160,7 +161,7 @@ def triple_partials(
     """
     names = CONTROLS["degree and frequency"]
     logs = {name: log_count(table[name].to_numpy()) for name in names}
-    relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
+    relik, reciprocal = (rounded(table[name].to_numpy()) for name in ("relik", "reciprocal_rank"))
     return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress)
 
 

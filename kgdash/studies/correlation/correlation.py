@@ -18,6 +18,7 @@ from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap, check_level
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.rounding import rounded
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     default_size,
@@ -190,13 +191,13 @@ def correlation_studies(
 
 
 def finite_pairs(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return ReliK and a task of the subgraphs that have both: two float64 arrays ``(n,)``.
+    """Return ReliK and a task of the subgraphs that have both, `rounded`: two arrays ``(n,)``.
 
     :raises KgdashError: if the task is no column of the table
     """
     if task not in table:
         raise unknown_name("task", task, task_columns(table), "the study")
-    x, y = table["relik"].to_numpy(), table[task].to_numpy()
+    x, y = (rounded(table[column].to_numpy()) for column in ("relik", task))
     finite = np.isfinite(x) & np.isfinite(y)
     return x[finite], y[finite]
 

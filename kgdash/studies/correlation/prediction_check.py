@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, phases
+from kgdash.statistics.rounding import excess
 from kgdash.studies.correlation.prediction_intervals import (
     FEWEST,
     Sample,
@@ -96,7 +97,7 @@ def errors_of(predictions: dict[str, Predictions], sample: Sample) -> pd.DataFra
     rows = []
     for scheme, predicted in predictions.items():
         there = np.isfinite(predicted.values["mean"]).all(axis=0)
-        base = ((predicted.values["mean"] - sample.y) ** 2)[:, there].sum()
+        base = (excess(predicted.values["mean"], sample.y) ** 2)[:, there].sum()
         for name, values in predicted.values.items():
             wrong = (values - sample.y)[:, there]
             rows.append(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kgdash.statistics.estimate import number
 from kgdash.studies.explanations.carrying_facts import CarryingFacts
+from kgdash.studies.explanations.leading_rules import MIN_PCA
 from kgdash.studies.rules.mining import MIN_HEAD_COVERAGE
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def no_rule_text(found: Explanation) -> str:
     return (
         f"None of {mined:,} mined rules leads to it."
         if mined
-        else f"No rule of its relation is mined: none finds {MIN_HEAD_COVERAGE:.0%} of its facts."
+        else "No rule of its relation is mined, of a PCA confidence of "
+        f"{MIN_PCA:g}, a support of 2 and {MIN_HEAD_COVERAGE:.0%} of its facts at least."
     )
 
 

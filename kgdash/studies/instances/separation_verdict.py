@@ -3,6 +3,7 @@
 Rules: numbers.md#22-verdicts.
 """
 
+from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import ALL, Comparison
 
@@ -18,6 +19,10 @@ def separation_verdict(found: Comparison) -> list[str]:
     relik, *others = found.by_measure
     overall = _auc(found.by_measure[relik].set_index("group").loc[ALL])
     chance = Estimate(0.5, 0.5, 0.5, 0)
+    row = found.by_measure[relik].set_index("group").loc[ALL]
+    if (count := int(row["n_true"] + row["n_false"])) < SMALL:
+        auc = with_interval(overall)
+        return [f"ROC-AUC {auc} of {count} instances, too few to claim anything of them."]
     if overall.is_above(chance):
         said = f"ReliK tells true from false: ROC-AUC {with_interval(overall)}"
     elif chance.is_above(overall):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import kruskal
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_relations
@@ -22,6 +23,7 @@ from kgdash.ranking.metrics import side_rows, tie_summary
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.rounding import rounded
 from kgdash.statistics.sampled_mean import SampledMean
 from kgdash.studies.overview.verdict import exact_sentence, performance_verdict, region_verdict
 from kgdash.studies.reliability.reliability_map import (
@@ -123,7 +125,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     if is_exact:
         leads += [*_least_reliable(communities, values["relik"]), *_least_likely(map_)]
     verdict = (
-        region_verdict(communities, is_exact),
+        region_verdict(communities, is_exact, np.nan if counting else _alike(map_, communities)),
         performance_verdict(values["mrr"], values["hits_at_10"]),
     )
     how = exact_sentence(len(map_.test), len(relik)) if is_exact else ""
@@ -164,6 +166,22 @@ def _communities(map_: ReliabilityMap) -> pd.DataFrame:
     for column in ("low", "high"):
         table[f"mrr_{column}"] = table["id"].map(tested[column]).astype(np.float64)
     return table
+
+
+def _alike(map_: ReliabilityMap, communities: pd.DataFrame) -> float:
+    """Return Kruskal and Wallis' p-value of the ReliK of large communities; NaN for fewer than two.
+
+    Intervals at a level for all of many communities rest on the outermost resamples, and are too
+    short there: this holds the chance of any claim where none differs.
+    """
+    groups = find_communities(map_.run.graph)
+    heads, tails = groups[map_.relik[["head", "tail"]].to_numpy().T]
+    values, of = rounded(map_.relik["relik"].to_numpy())[heads == tails], heads[heads == tails]
+    large = communities["id"][communities["triples"] >= SMALL]
+    parts = [part for number, part in pd.Series(values).groupby(of) if number in set(large)]
+    if len(parts) < 2 or not np.ptp(np.concatenate(parts)):
+        return np.nan
+    return float(kruskal(*parts).pvalue)
 
 
 def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:

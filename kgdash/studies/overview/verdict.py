@@ -13,6 +13,9 @@ from kgdash.progress import duration_text
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.statistics.sampled_mean import SampledMean
 
+#: p-values up to which a hypothesis is given up
+_CHANCE = 0.05
+
 
 def performance_verdict(mrr: Estimate, hits_at_10: Estimate) -> str:
     """Say how well held-out triples are ranked.
@@ -30,13 +33,14 @@ def performance_verdict(mrr: Estimate, hits_at_10: Estimate) -> str:
     )
 
 
-def region_verdict(communities: pd.DataFrame, is_exact: bool = True) -> str:
+def region_verdict(communities: pd.DataFrame, is_exact: bool = True, p_alike: float = 0.0) -> str:
     """Say where ReliK is highest and lowest, if intervals tell communities apart.
 
     :param communities: ``label``, ``relik``, ``low``, ``high``, ``triples``; and of the held-out
         triples inside ``mrr``, ``mrr_low``, ``mrr_high``, ``evaluated``. Intervals of a level
         that allows for picking the extremes of so many
     :param is_exact: False while ReliK is counted
+    :param p_alike: of the hypothesis that all large ones are alike
     """
     if not is_exact:
         return "ReliK is still being counted: where the model can be trusted follows."
@@ -47,7 +51,7 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True) -> str:
         )
     lowest, highest = large.iloc[0], large.iloc[-1]
     best, worst = _relik(highest), _relik(lowest)
-    if not best.is_above(worst):
+    if not best.is_above(worst) or not p_alike <= _CHANCE:
         return (
             f"Its {len(large)} communities do not differ in ReliK by more than chance "
             f"({with_interval(worst)} to {with_interval(best)}): no part is told from another."

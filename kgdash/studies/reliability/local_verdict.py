@@ -58,7 +58,9 @@ def local_verdict(estimates: dict[str, Estimate], whole: dict[str, Estimate] | N
     if not relik.n:
         return []
     said = [f"Mean ReliK here is {with_interval(relik)}."]
-    if whole is not None:
+    if relik.n < SMALL:
+        said[0] += f" Of {relik.n} triples, it is not held against the whole graph's."
+    elif whole is not None:
         said[0] = (
             f"ReliK here is {_against(relik, whole['relik'])} the whole graph's: mean "
             f"{with_interval(relik)} against {number(whole['relik'].value)}."

@@ -58,8 +58,8 @@ class ReliabilityMap:
         :param resolution: of communities, > 0: `kgdash.graph.communities.find_communities`
         :return: ``id`` (int64), ``name``, ``label`` (str; a community's of
             `kgdash.graph.communities.Community`), ``triples`` (int64: known), ``relik`` (mean),
-            ``low``, ``high`` (float64; NaN for one triple), ``typical`` (float64: geometric mean),
-            ``mrr`` (float64: of the test triples, NaN without), ``evaluated`` (int64: test
+            ``low``, ``high`` (float64; NaN without an interval), ``typical`` (float64: geometric
+            mean), ``mrr`` (float64: of the test triples, NaN without), ``evaluated`` (int64: test
             triples), ``small`` (bool: fewer than 30 triples); of communities also ``entities``
             (int64), ``central`` (str: the most central entity's name), ``relations`` (str)
         :raises KgdashError: on an unknown choice, or a level or resolution out of range
@@ -73,6 +73,7 @@ class ReliabilityMap:
         triples = self.relik[IDS].to_numpy()
         values = self.relik["relik"].to_numpy()
         key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
+        key["version"] = 2
         table = cached_table(
             {**key, "seed": seed, "resolution": resolution, **self.run.table_key(triples)},
             lambda: averages(*_spread(triples, values, what, groups), level, seed),

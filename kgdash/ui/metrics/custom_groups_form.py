@@ -8,7 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from kgdash.breakdowns.condition import BETWEEN, NAMES, NUMBERS, Condition, operators_of
+from kgdash.breakdowns.condition import (
+    BETWEEN,
+    MOST_CHARACTERS,
+    NAMES,
+    NUMBERS,
+    Condition,
+    operators_of,
+)
 from kgdash.breakdowns.custom_grouping import ENDS, CustomGrouping, TypeGrouping, condition_grouping
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
@@ -24,6 +31,9 @@ from kgdash.ui.runtime.markdown import plain
 
 #: rows of the grouping that is being made, in the session
 _ROWS = "grouping_rows"
+
+#: characters that are shown of a grouping, or of one of its conditions
+_SAID = 200
 
 _WAYS = ("conditions", "a file of entity types")
 
@@ -56,7 +66,8 @@ def edit_groupings(run: Run, saved: dict[str, CustomGrouping]) -> None:
     with st.expander("Your own groups", icon=":material/category:"):
         for name, grouping in saved.items():
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{plain(name)}**: {plain(grouping.describe())}", width="stretch")
+                said = _cut(grouping.describe())
+                st.markdown(f"**{plain(name)}**: {plain(said)}", width="stretch")
                 if st.button("Delete", key=f"delete grouping {name}", icon=":material/delete:"):
                     _keep(partial(delete_grouping, run, name))
         way = st.segmented_control(
@@ -85,6 +96,7 @@ def _by_conditions(name: str) -> CustomGrouping | None:
         value = st.text_input(
             "Value",
             key="row_value",
+            max_chars=MOST_CHARACTERS,
             width=200,
             help=f"A number or a name; for *in* several names with {BETWEEN} between them, for "
             "*contains* a part of one. Degrees and frequency count train triples.",
@@ -101,7 +113,7 @@ def _by_conditions(name: str) -> CustomGrouping | None:
         rows.append((group.strip(), grouping.buckets[group.strip()][-1]))
     for number, (bucket, condition) in enumerate(rows):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"{plain(bucket)}: {plain(condition.text)}", width="stretch")
+            st.markdown(f"{plain(bucket)}: {plain(_cut(condition.text))}", width="stretch")
             st.button(
                 "Remove row",
                 key=f"remove row {number}",
@@ -127,6 +139,10 @@ def _by_types(run: Run, name: str) -> CustomGrouping | None:
         return None
     st.caption(f"{len(types.names):,} types of {len(set(types.entities.tolist())):,} entities.")
     return TypeGrouping(name.strip(), end, types) if name.strip() else None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SAID else f"{text[: _SAID - 1]}…"
 
 
 def _keep(change: Callable[[], Path]) -> None:

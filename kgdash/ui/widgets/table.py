@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from kgdash.files.bounds import held_bytes
 from kgdash.files.table import csv_bytes
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
@@ -28,8 +29,8 @@ TALL_ROW = 66
 #: cells beyond which floats keep the browser's format: writing each takes too long
 _MOST_CELLS = 10_000
 
-#: characters, and numbers, of a table that a page sends to each tab; rows that are not looked at
-_MOST_SENT, _FEW_ROWS = 2**24, 1_000
+#: bytes of texts, and numbers, of a table that a page sends to each tab; rows that all are
+_MOST_SENT, _FEW_ROWS = 2**23, 1_000
 
 #: words in columns' names that headings write otherwise
 _SPELLINGS = {"relik": "ReliK", "mrr": "MRR", "nan": "NaN", "f1": "F1", "roc": "ROC", "auc": "AUC"}
@@ -114,7 +115,9 @@ def _rows_that_fit(table: pd.DataFrame) -> int:
     texts = table.select_dtypes(exclude=["number", "bool"])
     sent = np.full(len(table), table.shape[1])
     for _, column in texts.items():
-        sent += np.fromiter((len(str(value)) for value in column), dtype=np.int64, count=len(table))
+        sent += np.fromiter(
+            (held_bytes(str(value)) for value in column), dtype=np.int64, count=len(table)
+        )
     return max(_FEW_ROWS, int(np.searchsorted(np.cumsum(sent), _MOST_SENT, side="right")))
 
 

@@ -24,15 +24,18 @@ from kgdash.studies.correlation.confounder_verdict import describe_partials, fac
 def test_what_remains(plain, partial, words):
     rows = [
         dict(zip(("value", "low", "high"), values, strict=True))
-        | {"controls": controls, "coefficient": "spearman"}
+        | {"controls": controls, "coefficient": "spearman", "rows": 30}
         for controls, values in (("none", plain), ("degree", partial))
     ]
     assert words in describe_partials(pd.DataFrame(rows))
+    if np.isfinite(partial[0]):
+        few = describe_partials(pd.DataFrame(rows).assign(rows=29))
+        assert few == "Of 29 triples or subgraphs nothing is claimed: they are too few."
 
 
 def factor_table(*rows) -> pd.DataFrame:
     columns = ["factor", "measure", "value", "low", "high", "p_holm"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns).assign(triples=30)
 
 
 def test_the_factor_that_relik_goes_with_most():
@@ -48,3 +51,4 @@ def test_the_factor_that_relik_goes_with_most():
     assert said == "ReliK falls most with the frequency: ρ -0.400 (-0.500 to -0.300)."
     assert factor_verdict(found.iloc[:1], names).startswith("ReliK rises most with the degree of")
     assert "beyond chance" in factor_verdict(found.iloc[2:], names)
+    assert factor_verdict(found.assign(triples=29), names) == "Nor is it of what ReliK goes with."

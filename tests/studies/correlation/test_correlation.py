@@ -18,6 +18,7 @@ from kgdash.studies.correlation.correlation import (
     correlation_studies,
     correlation_study,
     correlations,
+    finite_pairs,
     regression_band,
 )
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
@@ -144,3 +145,11 @@ def test_refusals():
         with pytest.raises(KgdashError, match=f"level between 0 and 1; found {level}"):
             regression_band(figures([1.0], tail_mrr=[1.0]), "tail_mrr", level)
     assert correlations(figures([1.0, 2.0])).empty
+
+
+def test_values_that_differ_in_their_last_bit_are_equal():
+    """Means of 1/2 and 1/12, and of 1/3 and 1/4: one task, the same in all subgraphs."""
+    same = [(1 / 2 + 1 / 12) / 2, (1 / 3 + 1 / 4) / 2] * 10
+    assert same[0] != same[1]
+    table = pd.DataFrame({"relik": np.linspace(0.1, 0.9, 20), "mrr": same})
+    assert all(np.ptp(values) == 0 for values in finite_pairs(table, "mrr")[1:])

@@ -9,12 +9,12 @@ from kgdash.studies.instances.separation import Comparison
 from kgdash.studies.instances.separation_verdict import separation_verdict
 
 
-def comparison(relik, differences, groups=()):
+def comparison(relik, differences, groups=(), n=50):
     """Make a comparison; relik: (auc, low, high); differences: (low, high) by rank, by score."""
 
     def table(*rows):
-        columns = ["group", "roc_auc", "auc_low", "auc_high", "n_true"]
-        return pd.DataFrame([(*row, 50) for row in rows], columns=columns)
+        columns = ["group", "roc_auc", "auc_low", "auc_high", "n_true", "n_false"]
+        return pd.DataFrame([(*row, n, n) for row in rows], columns=columns)
 
     rows = [("all", against, low, high) for against, (low, high) in differences.items()]
     return Comparison(
@@ -54,3 +54,10 @@ def test_groups_wholly_below_a_half():
     groups = [("3p", 0.41, 0.35, 0.48), ("2p", 0.45, 0.4, 0.5)]
     said = separation_verdict(comparison((0.66, 0.6, 0.7), ALIKE, groups))
     assert said[1] == "It points the wrong way on 3p (0.410): the whole interval lies below 0.5."
+
+
+def test_of_fewer_than_thirty_nothing_is_claimed():
+    (said,) = separation_verdict(comparison((0.66, 0.6, 0.7), ALIKE, n=14))
+    assert said == (
+        "ROC-AUC 0.660 (0.600 to 0.700) of 28 instances, too few to claim anything of them."
+    )
