@@ -61,6 +61,9 @@ _LENGTHS = {
     "num_layers": "entity_representations.0.layers",
 }
 
+#: bytes that weights may share with others, whatever they are
+_SHARED = 2**24
+
 _ABSENT = object()
 
 
@@ -97,6 +100,7 @@ def read_pickled_model(path: Path) -> PickledModel:
             for name, record in own_tensors(module)
             if record is not None and not is_train_only(f"{prefix}{name}")
         }
+        _check_own(state, path)
         entities, relations, inverse = _counts(root, state, path)
         spec = ModelSpec(root.name.rpartition(".")[2], _deduce(root, modules, str(path)), inverse)
         # One triple that says nothing: edges are weights here and come from the file.
@@ -114,6 +118,18 @@ def _check_root(root: object, path: Path) -> None:
     if isinstance(root, dict) or found == "collections.OrderedDict":
         found = "a dictionary (bare weights or a checkpoint), which lacks the configuration"
     raise KgdashError(f"{path}: expected a PyKEEN model, found {found}; {CURE}")
+
+
+def _check_own(state: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Refuse weights of which most are the same numbers: built, a small file would be gigabytes."""
+    named = sum(tensor.nbytes for tensor in state.values())
+    storages = [tensor.untyped_storage() for tensor in state.values()]
+    held = sum({each.data_ptr(): each.nbytes() for each in storages}.values())
+    if named > 2 * held + _SHARED:
+        raise KgdashError(
+            f"{path}: its weights are {named:,} bytes, of which the file has {held:,}: the rest "
+            "are the same numbers again; save a model whose parts are each its own"
+        )
 
 
 def _counts(root: Call, state: Mapping[str, torch.Tensor], path: Path) -> tuple[int, int, bool]:

@@ -79,7 +79,7 @@ def write_run(
     try:
         with draft_folder(out) as draft:
             _write_graph(draft, graph)
-            safetensors.torch.save_file(dict(state), draft / WEIGHTS)
+            safetensors.torch.save_file(_apart(state), draft / WEIGHTS)
             sums = {name: file_digest(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)}
             _write_json(draft / MANIFEST, about | {"sha256": sums})
             for path in draft.iterdir():
@@ -173,6 +173,16 @@ def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
     dtype = next(t for t in (np.uint8, np.uint16, np.int32) if largest <= np.iinfo(t).max)
     triples = {s: np.ascontiguousarray(graph.splits[s].astype(dtype)) for s in SPLITS}
     safetensors.numpy.save_file(triples, folder / TRIPLES)
+
+
+def _apart(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return weights of which none shares its numbers with another, as safetensors wants them."""
+    found, seen = {}, set[int]()
+    for name, tensor in state.items():
+        place = tensor.untyped_storage().data_ptr()
+        found[name] = tensor.clone() if place in seen else tensor
+        seen.add(place)
+    return found
 
 
 def _source(sums: Mapping[str, str]) -> str:
