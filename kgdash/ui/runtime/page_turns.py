@@ -33,6 +33,9 @@ _BEAT = 0.2
 #: provider's number: Streamlit's are six
 FILES_AT_ONCE, _THREADS = 3, 32
 
+#: bytes of a visitor's file: it stays in memory as long as the tab that asked for it
+_MOST = 2**25
+
 _own = threading.local()
 
 
@@ -87,7 +90,7 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
     """Return what makes a file at a click, for `st.download_button`.
 
     It raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those who wait
-    would keep the threads that others' need.
+    would keep the threads that others' need; and if a visitor's file is larger than 32 MiB.
     """
     owner = visitor().folder
     if not owner:
@@ -98,7 +101,13 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
         if not files.acquire(blocking=False):
             raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
         try:
-            return make()
+            content = make()
+            if len(content) > _MOST:
+                raise KgdashError(
+                    f"the file has {len(content):,} bytes; this server gives {_MOST:,} at most: "
+                    "take fewer rows, or the command line"
+                )
+            return content
         finally:
             files.release()
 

@@ -157,6 +157,16 @@ def test_a_file_that_fails_counts_no_more():
             make()
 
 
+def test_files_that_would_fill_memory_are_a_visitors_not(monkeypatch):
+    """Fourteen tabs of 112 MB each took the server 3.1 GB as long as they stood."""
+    monkeypatch.setattr(page_turns, "_MOST", 5)
+    with working_for(Visitor(folder="ada")):
+        assert made_later(lambda: b"12345")() == b"12345"
+        with pytest.raises(KgdashError, match="has 6 bytes"):
+            made_later(lambda: b"123456")()
+    assert made_later(lambda: b"123456")() == b"123456"  # at one's own machine
+
+
 def test_the_server_has_threads_for_several_visitors_files(monkeypatch):
     intervals = []
     monkeypatch.setattr(page_turns.sys, "setswitchinterval", intervals.append)
