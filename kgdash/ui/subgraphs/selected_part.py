@@ -14,6 +14,9 @@ from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
 #: shown of each fact, where the table has it; a `LocalComparison` has all
 _COLUMNS = ("relik", "head_rank", "tail_rank", "split")
 
+#: characters of each name in a fact: rows of thousands are tens of megabytes for each tab
+_LONGEST = 80
+
 
 def show_part(picked: Selection, run: Run, triples: pd.DataFrame) -> None:
     """Show the facts of a node, an edge or a cell, or all; a row opens its triple on Inspect.
@@ -63,10 +66,12 @@ def _show_means(part: pd.DataFrame) -> None:
 def _listed(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> pd.DataFrame:
     """Leave out of the columns what the title says."""
     if picked.node is None and not picked.rows:
-        labels, ids = graph.entity_labels, part[IDS].to_numpy().tolist()
+        ids = part[IDS].to_numpy()
+        there = np.unique(ids[:, [0, 2]]).tolist()
+        labels = {number: _cut(graph.entity_labels[number]) for number in there}
         # Of a path such as Freebase's, the end says most.
-        ends = [label.rsplit("/", 1)[-1] for label in graph.relation_labels]
-        facts = [f"{labels[h]} — {ends[r]} → {labels[t]}" for h, r, t in ids]
+        ends = [_cut(label.rsplit("/", 1)[-1]) for label in graph.relation_labels]
+        facts = [f"{labels[h]} — {ends[r]} → {labels[t]}" for h, r, t in ids.tolist()]
         return pd.DataFrame({"fact": pd.Series(facts, part.index, "str"), "relik": part["relik"]})
     columns = [column for column in _COLUMNS if column in part]
     named = graph.with_names(part)
@@ -75,6 +80,10 @@ def _listed(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> pd.
         other = tails.where(part["head"] == picked.node, heads)
         return named.assign(other=other)[["relation", "other", *columns]]
     return named[["relation", *columns]]
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
 
 
 def _title(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from kgdash.files.bounds import held_bytes
-from kgdash.files.table import csv_bytes
+from kgdash.files.table import csv_bytes, row_parts
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
@@ -112,13 +112,17 @@ def _rows_that_fit(table: pd.DataFrame) -> int:
     """Count the first rows that are sent together, at least a few."""
     if len(table) <= _FEW_ROWS:
         return len(table)
-    texts = table.select_dtypes(exclude=["number", "bool"])
-    sent = np.full(len(table), table.shape[1])
-    for _, column in texts.items():
-        sent += np.fromiter(
-            (held_bytes(str(value)) for value in column), dtype=np.int64, count=len(table)
-        )
-    return max(_FEW_ROWS, int(np.searchsorted(np.cumsum(sent), _MOST_SENT, side="right")))
+    sent = rows = 0
+    for part in row_parts(table, _FEW_ROWS):
+        texts = part.select_dtypes(exclude=["number", "bool"])
+        held = np.full(len(part), table.shape[1])
+        for _, column in texts.items():
+            held += np.fromiter(map(held_bytes, map(str, column)), np.int64, len(part))
+        fit = int(np.searchsorted(sent + np.cumsum(held), _MOST_SENT, side="right"))
+        sent, rows = sent + int(held.sum()), rows + fit
+        if fit < len(part):
+            break
+    return max(_FEW_ROWS, rows)
 
 
 class _Written(pd.DataFrame):
