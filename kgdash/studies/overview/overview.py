@@ -174,14 +174,13 @@ def _alike(map_: ReliabilityMap, communities: pd.DataFrame) -> float:
     Intervals at a level for all of many communities rest on the outermost resamples, and are too
     short there: this holds the chance of any claim where none differs.
     """
-    groups = find_communities(map_.run.graph)
-    heads, tails = groups[map_.relik[["head", "tail"]].to_numpy().T]
-    values, of = rounded(map_.relik["relik"].to_numpy())[heads == tails], heads[heads == tails]
+    heads, tails = find_communities(map_.run.graph)[map_.relik[["head", "tail"]].to_numpy().T]
     large = communities["id"][communities["triples"] >= SMALL]
-    parts = [part for number, part in pd.Series(values).groupby(of) if number in set(large)]
-    if len(parts) < 2 or not np.ptp(np.concatenate(parts)):
+    there = (heads == tails) & np.isin(heads, large)
+    values = rounded(map_.relik["relik"].to_numpy()[there])
+    if len(large) < 2 or not np.ptp(values):
         return np.nan
-    return float(kruskal(*parts).pvalue)
+    return float(kruskal(*(part for _, part in pd.Series(values).groupby(heads[there]))).pvalue)
 
 
 def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:

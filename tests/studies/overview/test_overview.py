@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import kgdash
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import Estimate
-from kgdash.studies.overview.overview import _least_reliable, overview
+from kgdash.studies.overview.overview import _alike, _least_reliable, overview
 from kgdash.studies.overview.steps import overview_steps
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.tiny_runs import altered_run
@@ -105,3 +106,18 @@ def test_of_the_least_reliable_community_its_own_interval_decides(low, high, lea
     found = list(_least_reliable(table.assign(central="e"), Estimate(0.25, 0.2, 0.3, 930)))
     assert len(found) == leads
     assert all("“few”" in lead.text for lead in found)
+
+
+def test_how_likely_all_large_communities_are_alike(run, found):
+    groups, relik = find_communities(run.graph), found.map.relik
+    ends = zip(groups[relik["head"]], groups[relik["tail"]], strict=True)
+    parts = {}
+    for (head, tail), value in zip(ends, relik["relik"], strict=True):
+        if head == tail:
+            parts.setdefault(head, []).append(value)
+    large = [part for part in parts.values() if len(part) >= 30]
+    assert len(large) > 2
+    expected = stats.kruskal(*large).pvalue
+    assert _alike(found.map, found.communities) == pytest.approx(expected)
+    few = found.communities[found.communities["triples"] < 30]
+    assert np.isnan(_alike(found.map, few))
