@@ -91,9 +91,10 @@ def test_others_come_to_a_turn_while_many_types_are_read():
     content = "\n".join(map("\t".join, rows)).encode()
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(read_entity_types, Path("x.tsv"), GRAPH, content)
-        longest, last = 0.0, time.monotonic()
+        longest, last = 0.0, (start := time.monotonic())
         while not reading.done():
             time.sleep(0.005)
             longest, last = max(longest, time.monotonic() - last), time.monotonic()
     assert len(reading.result().entities) == len(set(rows))
-    assert longest < 0.4
+    # Of the whole, whatever else the machine does: a third where the pairs were sorted at once.
+    assert longest < (last - start) / 5
