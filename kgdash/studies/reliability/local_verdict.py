@@ -59,7 +59,8 @@ def local_verdict(estimates: dict[str, Estimate], whole: dict[str, Estimate] | N
         return []
     said = [f"Mean ReliK here is {with_interval(relik)}."]
     if relik.n < SMALL:
-        said[0] += f" Of {relik.n} triples, it is not held against the whole graph's."
+        of = f"{relik.n} triple{'s' * (relik.n > 1)}"
+        said = [f"Mean ReliK here is {with_interval(relik)}: {of}, too few to say more of."]
     elif whole is not None:
         said[0] = (
             f"ReliK here is {_against(relik, whole['relik'])} the whole graph's: mean "
@@ -67,7 +68,8 @@ def local_verdict(estimates: dict[str, Estimate], whole: dict[str, Estimate] | N
         )
     if mrr.n < SMALL:
         said.append(
-            f"Only {mrr.n} triples are ranked here, too few to say how well."
+            f"Only {mrr.n} triple{'s are' if mrr.n > 1 else ' is'} ranked here, too few to say how "
+            "well."
             if mrr.n
             else "No triple is ranked here, so there is no MRR."
         )

@@ -66,8 +66,7 @@ def test_small_counts_are_called_small_and_nothing_is_claimed_of_them():
     )
     few["relik"] = estimate(0.5, 0.6, 29)
     assert local_verdict(few, whole)[0] == (
-        "Mean ReliK here is 0.550 (0.500 to 0.600). Of 29 triples, it is not held against the "
-        "whole graph's."
+        "Mean ReliK here is 0.550 (0.500 to 0.600): 29 triples, too few to say more of."
     )
     none = {"relik": estimate(0.5, 0.6), "both_mrr": Estimate(math.nan, math.nan, math.nan, 0)}
     assert local_verdict(none, None) == [
