@@ -86,8 +86,8 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
     )
     shown = table if small else table[~table["small"]].reset_index(drop=True)
     st.caption(
-        f"{len(shown):,} {several}. Bars: bootstrap 95% intervals of the mean, of ten triples on; open: fewer "
-        "than 30 triples."
+        f"{len(shown):,} {several}. Bars: bootstrap 95% intervals of the mean, from ten triples "
+        "on; open: fewer than 30 triples."
         + (
             " Click an entity to open its neighbourhood on Local reliability."
             if what == "entity"
