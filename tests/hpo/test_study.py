@@ -12,6 +12,9 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.hpo.study import opened
 from kgdash.hpo.study_file import FORMAT, VERSION, read_study
+from tests.support.small_search import altered
+
+ABOUT = {"format": FORMAT, "version": VERSION}
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
 
@@ -106,14 +109,13 @@ def test_a_journal_that_is_a_pipe_is_refused(database, tmp_path):
 )
 def test_what_would_run_as_optuna_writes_is_refused(tmp_path, sql, what):
     """A trigger that never ends kept the command for ever, and did not hear Ctrl-C."""
-    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
+    path = tmp_path / "search.db"
     for _ in range(2):  # made, and gone on with
-        with opened(path, about) as study:
+        with opened(path, ABOUT) as study:
             study.ask()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(sql)
+    altered(path, sql)
     assert read_study(path).trials["state"].tolist() == ["interrupted", "running"]
-    with pytest.raises(KgdashError, match=f"holds the {what}, which"), opened(path, about):
+    with pytest.raises(KgdashError, match=f"holds the {what}, which"), opened(path, ABOUT):
         pass
 
 
@@ -129,20 +131,19 @@ def test_what_would_run_as_optuna_writes_is_refused(tmp_path, sql, what):
 )
 def test_rows_that_no_search_leaves_are_refused(tmp_path, sql):
     """Parameters that a file kept for its next trial were tried, whatever the space."""
-    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
-    with opened(path, about) as study:
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT) as study:
         study.ask()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(sql)
-    with pytest.raises(KgdashError, match="rows of "), opened(path, about):
+    altered(path, sql)
+    with pytest.raises(KgdashError, match="rows of "), opened(path, ABOUT):
         pass
 
 
 def test_a_trial_that_waits_with_what_it_brings_is_refused(tmp_path):
-    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
-    with opened(path, about) as study:
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT) as study:
         study.enqueue_trial({"optimizer.lr": 9})
-    for read in (lambda: read_study(path), lambda: opened(path, about).__enter__()):
+    for read in (lambda: read_study(path), lambda: opened(path, ABOUT).__enter__()):
         with pytest.raises(KgdashError, match="trial 0 is WAITING"):
             read()
 
@@ -160,12 +161,11 @@ def test_a_trial_that_waits_with_what_it_brings_is_refused(tmp_path):
     ],
 )
 def test_what_optuna_can_not_read_is_said(tmp_path, sql):
-    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
-    with opened(path, about) as study:
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT) as study:
         trial = study.ask()
         trial.set_user_attr("other", 1)
         study.tell(trial, 1.0)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(sql)
-    with pytest.raises(KgdashError, match="Optuna can not go on with it"), opened(path, about):
+    altered(path, sql)
+    with pytest.raises(KgdashError, match="Optuna can not go on with it"), opened(path, ABOUT):
         pass

@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import struct
 from contextlib import closing
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import optuna
@@ -16,7 +16,7 @@ from kgdash.hpo import study_file
 from kgdash.hpo.selection import Budget, search
 from kgdash.hpo.study_file import read_study
 from kgdash.runs.bundled import DEMO_STUDY
-from tests.support.small_search import plan
+from tests.support.small_search import altered, plan
 
 _COUNTED = (
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) INSERT INTO "
@@ -29,14 +29,7 @@ def study(tmp_path):
     path = tmp_path / "OUT.study.db"
     shutil.copyfile(DEMO_STUDY, path)
 
-    def change(*statements):
-        with closing(sqlite3.connect(path)) as connection:
-            for statement in statements:
-                connection.execute(statement)
-            connection.commit()
-        return path
-
-    return change
+    return partial(altered, path)
 
 
 def test_the_example(study):
@@ -192,13 +185,6 @@ class TestFile:
         assert study.trials["regularizer.weight"].dtype == "float64"
 
 
-def corrupted(path: Path, statement: str) -> Path:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement)
-        connection.commit()
-    return path
-
-
 class TestForeignFiles:
     def refused(self, path, graph, message):
         before = path.read_bytes()
@@ -219,7 +205,7 @@ class TestForeignFiles:
             read_study(tmp_path)
 
     def test_other_databases_are_left_alone(self, graph, tmp_path):
-        path = corrupted(tmp_path / "mine.db", "CREATE TABLE precious (x)")
+        path = altered(tmp_path / "mine.db", "CREATE TABLE precious (x)")
         self.refused(path, graph, "it has no table studies")
         storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/other.db")
         optuna.create_study(storage=storage, study_name="kgdash")
@@ -243,10 +229,10 @@ class TestForeignFiles:
         ],
     )
     def test_damage(self, graph, study_file, statement):
-        self.refused(corrupted(study_file, statement), graph, "is damaged or not the file of a")
+        self.refused(altered(study_file, statement), graph, "is damaged or not the file of a")
 
     def test_a_later_version(self, graph, study_file):
-        corrupted(
+        altered(
             study_file,
             "UPDATE study_user_attributes SET value_json = replace(value_json, '\"version\": 1', "
             "'\"version\": 2')",

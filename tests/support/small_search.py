@@ -1,4 +1,8 @@
-"""Searches whose trials take a moment each."""
+"""Searches whose trials take a moment each, and changes to their files."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.trial import SearchPlan
@@ -33,3 +37,11 @@ def plan(*models, **options):
     keys = ("sampler", "check_every", "patience", "prune")
     how = {key: options.pop(key) for key in keys if key in options}
     return SearchPlan(space(*models, **options), **how)
+
+
+def altered(path: Path, *statements: str) -> Path:
+    """Change the file of a search by SQL, as a stranger may."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path
