@@ -10,6 +10,7 @@ from kgdash.charts.style import (
     GREY,
     SIDE_COLOURS,
     add_row_bars,
+    cut,
     empty,
     finish,
     leave_rows_unnamed,
@@ -138,7 +139,7 @@ def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figu
 def shortened(text: str, most: int) -> str:
     """Cut a long name in the middle, a path at its beginning: its last part tells most."""
     if (named := end_first(text)) != text:
-        return named if len(named) <= most else f"{named[: most - 1]}…"
+        return cut(named, most)
     if len(text) <= most:
         return text
     half = (most - 1) // 2

@@ -182,8 +182,12 @@ def log_axis(values: ArrayLike) -> dict[str, Any]:
 
 def short_label(label: str, limit: int = 26) -> str:
     """Cut a label that is longer than ``limit``; see `kgdash.charts.breakdowns.shortened`."""
-    label = end_first(label)
-    return label if len(label) <= limit else label[: limit - 1] + "…"
+    return cut(end_first(label), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """Cut a text that is longer than ``limit``."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def reliability_colour(share: float) -> str:

@@ -101,7 +101,7 @@ def _best(table: pd.DataFrame) -> np.ndarray:
         return np.zeros(table.shape, dtype=bool)
     guide = metric_records()
     signs = np.array([1.0 if guide[key].increasing else -1.0 for key in table])
-    values = pd.DataFrame(rounded(table.to_numpy()), table.index, table.columns) * signs
+    values = table.apply(rounded, raw=True) * signs
     return (values == values.groupby(level=["side", "ranks"]).transform("max")).to_numpy()
 
 

@@ -17,6 +17,7 @@ from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.rounding import rounded
 
 COEFFICIENTS = ("pearson", "spearman")
 
@@ -102,7 +103,7 @@ def partial_correlations(
     lengths = [len(x), len(y), *(len(column) for column in controls.columns.values())]
     if len(set(lengths)) > 1:
         raise KgdashError(f"expected columns of one length; found {lengths} rows")
-    columns = np.column_stack([x, y, *controls.columns.values()]).astype(np.float64)
+    columns = np.column_stack([rounded(x), rounded(y), *controls.columns.values()])
     columns = columns[np.isfinite(columns).all(axis=1)]
     ranked = coefficient == "spearman" and len(columns) > 0
     shown = rankdata(columns, axis=0) if ranked else columns

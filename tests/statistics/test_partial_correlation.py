@@ -161,3 +161,13 @@ def test_refusals():
         one(x[:4], y, controls)
     with pytest.raises(KgdashError, match="level between 0 and 1"):
         one(x, y, controls, level=1)
+
+
+def test_a_column_that_differs_in_its_last_bit_alone_is_the_same_everywhere():
+    same = np.array([(1 / 2 + 1 / 12) / 2, (1 / 3 + 1 / 4) / 2] * 10)
+    assert np.ptp(same) > 0
+    for coefficient in ("spearman", "pearson"):
+        (found,) = partial_correlations(
+            np.linspace(0.1, 0.9, 20), same, Controls({}, {"none": ()}), coefficient
+        )
+        assert np.isnan(found.value)

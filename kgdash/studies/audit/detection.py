@@ -43,9 +43,9 @@ def detection(
         )
     rows = []
     for method, values in suspicions.items():
+        known = rounded(np.where(np.isnan(values), -np.inf, values))
         for top in tops:
             listed = int(np.ceil(top * len(planted) - 1e-9))
-            known = rounded(np.where(np.isnan(values), -np.inf, values))
             found = _found(known, planted, listed)
             precise = _interval(found, listed, level)
             recalled = _interval(found, int(planted.sum()), level)

@@ -233,7 +233,7 @@ def check_aligned(ranks: Ranks) -> None:
 
 def _positions(table: pd.DataFrame, within: list[str], increasing: pd.Series | bool) -> pd.Series:
     """Number the values within each group of rows from the best, 1; equal ones share theirs."""
-    value = pd.Series(rounded(table["value"].to_numpy()), table.index)
-    best_first = value * np.where(increasing, -1.0, 1.0)
+    values = rounded(table["value"].to_numpy()) * np.where(increasing, -1.0, 1.0)
+    best_first = pd.Series(values, table.index)
     keys = [table[column] for column in within]
     return best_first.groupby(keys, sort=False).rank(method="min").astype("Int64")

@@ -9,7 +9,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kruskal
 
 from kgdash.breakdowns.rank_facts import RankFacts
 from kgdash.errors import check_name
@@ -18,6 +17,7 @@ from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.class_differences import kruskal_wallis
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import (
     BOOTSTRAP,
@@ -25,7 +25,6 @@ from kgdash.statistics.partial_correlation import (
     partial_correlations,
     partial_table,
 )
-from kgdash.statistics.rounding import rounded
 from kgdash.studies.comparison.comparison import reciprocal_ranks
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
@@ -104,27 +103,19 @@ def factor_tests(
     """
     rows = []
     reports = phases(progress, [1.0] * len(COUNTS))
-    relik = rounded(table["relik"].to_numpy())
+    relik = table["relik"].to_numpy()
     for factor, report in zip(COUNTS, reports, strict=True):
         counts = table[factor].to_numpy(dtype=np.float64)
         plain = partial_correlations(relik, counts, _NONE, "spearman", bootstrap, report)[0]
         rows.append((factor, "spearman", plain.value, plain.low, plain.high, plain.p))
     for factor in CLASSES:
-        value, p = _kruskal(relik, table[factor])
+        value, p = kruskal_wallis(relik, table[factor])
         rows.append((factor, "epsilon squared", value, np.nan, np.nan, p))
     columns = ["factor", "measure", "value", "low", "high", "p"]
     tests = pd.DataFrame(rows, columns=columns)
     tests["p_holm"] = holm(tests["p"].to_numpy())
     tests["triples"] = len(table)
     return tests
-
-
-def _kruskal(relik: np.ndarray, classes: pd.Series) -> tuple[float, float]:
-    groups = [relik[rows] for rows in classes.groupby(classes, observed=True).indices.values()]
-    if len(groups) < 2 or not np.ptp(relik):
-        return np.nan, np.nan
-    test = kruskal(*groups)
-    return float(test.statistic / (len(relik) - 1)), float(test.pvalue)
 
 
 def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:
@@ -161,7 +152,7 @@ def triple_partials(
     """
     names = CONTROLS["degree and frequency"]
     logs = {name: log_count(table[name].to_numpy()) for name in names}
-    relik, reciprocal = (rounded(table[name].to_numpy()) for name in ("relik", "reciprocal_rank"))
+    relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
     return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress)
 
 

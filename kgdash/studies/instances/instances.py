@@ -223,8 +223,7 @@ def _per_instance(scored: pd.DataFrame) -> pd.DataFrame:
         of_grounding = rows.groupby(_GROUNDING)[column].mean().groupby("instance")
         columns[f"{measure}_max"] = of_grounding.max()
         columns[f"{measure}_mean"] = of_grounding.mean()
-    table = pd.DataFrame(columns)
-    return pd.DataFrame(rounded(table.to_numpy()), table.index, table.columns)
+    return pd.DataFrame(columns).apply(rounded, raw=True)
 
 
 def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int) -> pd.DataFrame:

@@ -17,9 +17,8 @@ def separation_verdict(found: Comparison) -> list[str]:
     :return: one or two sentences
     """
     relik, *others = found.by_measure
-    overall = _auc(found.by_measure[relik].set_index("group").loc[ALL])
-    chance = Estimate(0.5, 0.5, 0.5, 0)
     row = found.by_measure[relik].set_index("group").loc[ALL]
+    overall, chance = _auc(row), Estimate(0.5, 0.5, 0.5, 0)
     if (count := int(row["n_true"] + row["n_false"])) < SMALL:
         auc = with_interval(overall)
         return [f"ROC-AUC {auc} of {count} instances, too few to claim anything of them."]

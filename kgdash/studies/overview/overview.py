@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kruskal
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_relations
@@ -22,8 +21,8 @@ from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import side_rows, tie_summary
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
+from kgdash.statistics.class_differences import kruskal_wallis
 from kgdash.statistics.estimate import Estimate, number, with_interval
-from kgdash.statistics.rounding import rounded
 from kgdash.statistics.sampled_mean import SampledMean
 from kgdash.studies.overview.verdict import exact_sentence, performance_verdict, region_verdict
 from kgdash.studies.reliability.reliability_map import (
@@ -125,7 +124,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     if is_exact:
         leads += [*_least_reliable(communities, values["relik"]), *_least_likely(map_)]
     verdict = (
-        region_verdict(communities, is_exact, np.nan if counting else _alike(map_, communities)),
+        region_verdict(communities, is_exact, _alike(map_, communities) if is_exact else np.nan),
         performance_verdict(values["mrr"], values["hits_at_10"]),
     )
     how = exact_sentence(len(map_.test), len(relik)) if is_exact else ""
@@ -177,10 +176,7 @@ def _alike(map_: ReliabilityMap, communities: pd.DataFrame) -> float:
     heads, tails = find_communities(map_.run.graph)[map_.relik[["head", "tail"]].to_numpy().T]
     large = communities["id"][communities["triples"] >= SMALL]
     there = (heads == tails) & np.isin(heads, large)
-    values = rounded(map_.relik["relik"].to_numpy()[there])
-    if len(large) < 2 or not np.ptp(values):
-        return np.nan
-    return float(kruskal(*(part for _, part in pd.Series(values).groupby(heads[there]))).pvalue)
+    return kruskal_wallis(map_.relik["relik"].to_numpy()[there], pd.Series(heads[there]))[1]
 
 
 def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:

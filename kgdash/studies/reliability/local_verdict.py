@@ -57,15 +57,16 @@ def local_verdict(estimates: dict[str, Estimate], whole: dict[str, Estimate] | N
     relik, mrr = estimates["relik"], estimates["both_mrr"]
     if not relik.n:
         return []
-    said = [f"Mean ReliK here is {with_interval(relik)}."]
+    mean = f"Mean ReliK here is {with_interval(relik)}"
     if relik.n < SMALL:
-        of = f"{relik.n} triple{'s' * (relik.n > 1)}"
-        said = [f"Mean ReliK here is {with_interval(relik)}: {of}, too few to say more of."]
-    elif whole is not None:
-        said[0] = (
+        said = [f"{mean}: {relik.n} triple{'s' * (relik.n > 1)}, too few to say more of."]
+    elif whole is None:
+        said = [f"{mean}."]
+    else:
+        said = [
             f"ReliK here is {_against(relik, whole['relik'])} the whole graph's: mean "
             f"{with_interval(relik)} against {number(whole['relik'].value)}."
-        )
+        ]
     if mrr.n < SMALL:
         said.append(
             f"Only {mrr.n} triple{'s are' if mrr.n > 1 else ' is'} ranked here, too few to say how "

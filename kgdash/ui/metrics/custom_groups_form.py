@@ -17,6 +17,7 @@ from kgdash.breakdowns.condition import (
     operators_of,
 )
 from kgdash.breakdowns.custom_grouping import ENDS, CustomGrouping, TypeGrouping, condition_grouping
+from kgdash.charts.style import cut
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.runs import Run
@@ -66,7 +67,7 @@ def edit_groupings(run: Run, saved: dict[str, CustomGrouping]) -> None:
     with st.expander("Your own groups", icon=":material/category:"):
         for name, grouping in saved.items():
             with st.container(horizontal=True, vertical_alignment="center"):
-                said = _cut(grouping.describe())
+                said = cut(grouping.describe(), _SAID)
                 st.markdown(f"**{plain(name)}**: {plain(said)}", width="stretch")
                 if st.button("Delete", key=f"delete grouping {name}", icon=":material/delete:"):
                     _keep(partial(delete_grouping, run, name))
@@ -113,7 +114,7 @@ def _by_conditions(name: str) -> CustomGrouping | None:
         rows.append((group.strip(), grouping.buckets[group.strip()][-1]))
     for number, (bucket, condition) in enumerate(rows):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"{plain(bucket)}: {plain(_cut(condition.text))}", width="stretch")
+            st.markdown(f"{plain(bucket)}: {plain(cut(condition.text, _SAID))}", width="stretch")
             st.button(
                 "Remove row",
                 key=f"remove row {number}",
@@ -139,10 +140,6 @@ def _by_types(run: Run, name: str) -> CustomGrouping | None:
         return None
     st.caption(f"{len(types.names):,} types of {len(set(types.entities.tolist())):,} entities.")
     return TypeGrouping(name.strip(), end, types) if name.strip() else None
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SAID else f"{text[: _SAID - 1]}…"
 
 
 def _keep(change: Callable[[], Path]) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from kgdash.charts.style import cut
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
@@ -68,9 +69,9 @@ def _listed(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> pd.
     if picked.node is None and not picked.rows:
         ids = part[IDS].to_numpy()
         there = np.unique(ids[:, [0, 2]]).tolist()
-        labels = {number: _cut(graph.entity_labels[number]) for number in there}
+        labels = {number: cut(graph.entity_labels[number], _LONGEST) for number in there}
         # Of a path such as Freebase's, the end says most.
-        ends = [_cut(label.rsplit("/", 1)[-1]) for label in graph.relation_labels]
+        ends = [cut(label.rsplit("/", 1)[-1], _LONGEST) for label in graph.relation_labels]
         facts = [f"{labels[h]} — {ends[r]} → {labels[t]}" for h, r, t in ids.tolist()]
         return pd.DataFrame({"fact": pd.Series(facts, part.index, "str"), "relik": part["relik"]})
     columns = [column for column in _COLUMNS if column in part]
@@ -80,10 +81,6 @@ def _listed(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> pd.
         other = tails.where(part["head"] == picked.node, heads)
         return named.assign(other=other)[["relation", "other", *columns]]
     return named[["relation", *columns]]
-
-
-def _cut(label: str) -> str:
-    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
 
 
 def _title(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> str:

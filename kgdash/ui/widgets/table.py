@@ -29,7 +29,7 @@ TALL_ROW = 66
 #: cells beyond which floats keep the browser's format: writing each takes too long
 _MOST_CELLS = 10_000
 
-#: bytes of texts, and numbers, of a table that a page sends to each tab; rows that all are
+#: bytes of texts, and numbers, of a table that a page sends to each tab; first rows that always are
 _MOST_SENT, _FEW_ROWS = 2**23, 1_000
 
 #: words in columns' names that headings write otherwise
