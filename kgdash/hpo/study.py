@@ -31,9 +31,11 @@ _ROWS = {
     "study_system_attributes": 0,
     "study_user_attributes": 1,
     "trial_heartbeats": 0,
-    "trial_system_attributes": 0,
     "version_info": 1,
 }
+
+#: what Optuna's TPE keeps of a trial beside its parameters, and does not read once it ended
+_OF_TPE = "tpe:relative_params:*"
 
 
 @contextmanager
@@ -168,6 +170,15 @@ def _check_made_here(path: Path) -> None:
                     f"{path} holds more than {most:,} rows of {table}, which no search of kgdash "
                     "leaves there; start a search on a new file"
                 )
+        other = connection.execute(
+            "SELECT substr(key, 1, 100) FROM trial_system_attributes WHERE key NOT GLOB ? LIMIT 1",
+            (_OF_TPE,),
+        ).fetchone()
+        if other:
+            raise KgdashError(
+                f"{path} holds {other[0]} of a trial, which no search of kgdash leaves there; "
+                "start a search on a new file"
+            )
 
 
 def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:

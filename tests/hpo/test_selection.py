@@ -158,13 +158,14 @@ class TestTheRun:
 
 class TestGoingOn:
     def test_like_one_that_was_not_interrupted(self, graph, tmp_path):
+        """Beyond ten trials, too, from which on earlier ones guide the choice."""
         paths = [tmp_path / f"{name}.db" for name in ("whole", "parts")]
-        whole = search(graph, plan(), paths[0], Budget(trials=3))
-        for trials in (1, 3):
+        whole = search(graph, plan(), paths[0], Budget(trials=12))
+        for trials in (1, 11, 12):
             parts = search(graph, plan(), paths[1], Budget(trials=trials))
             assert parts.counted == trials
         pd.testing.assert_frame_equal(outcome(parts), outcome(whole), check_exact=True)
-        assert len({str(chosen) for chosen in whole.chosen}) == 3
+        assert len({str(chosen) for chosen in whole.chosen}) == 12
         # What was tried counts towards the budget.
         unchanged = paths[1].read_bytes()
         search(graph, plan(), paths[1], Budget(trials=2))

@@ -135,7 +135,7 @@ def test_rows_that_no_search_leaves_are_refused(tmp_path, sql):
     with opened(path, ABOUT) as study:
         study.ask()
     altered(path, sql)
-    with pytest.raises(KgdashError, match="rows of "), opened(path, ABOUT):
+    with pytest.raises(KgdashError, match="no search of kgdash leaves"), opened(path, ABOUT):
         pass
 
 
