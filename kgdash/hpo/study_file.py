@@ -192,6 +192,8 @@ def _row(row: tuple, value: float | None, epochs: Any, reason: Any) -> list[Any]
     if state not in STATES:  # one that waits would be tried with what it brings
         raise ValueError(f"trial {number} is {state:.20}")
     named = STATES[state]
+    if named == "finished" and value is None:
+        raise ValueError(f"trial {number} finished without a value")
     if named == "failed" and reason is None:
         named = INTERRUPTED
     seconds = None

@@ -115,8 +115,9 @@ class _Judge:
         """Choose a configuration and train it; `best` then holds its value."""
         try:
             self._config = suggest(self._trial, self._plan.space)
-        except ValueError as error:  # Optuna's, where earlier trials chose from other values
-            raise KgdashError(str(error)) from error
+        except (ValueError, TypeError, AttributeError) as error:
+            # Optuna's, where earlier trials chose from other values, or are damaged.
+            raise KgdashError(f"earlier trials do not lead to another one: {error}") from error
         with suppress(_Enough):
             fit(self._graph, self._config, self._report, self._watch)
 

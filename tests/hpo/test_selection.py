@@ -23,7 +23,7 @@ from kgdash.ranking.metrics import metrics
 from kgdash.runs.loading import load
 from kgdash.runs.training import fit, train
 from tests.support.checks import pykeen_values
-from tests.support.small_search import plan
+from tests.support.small_search import altered, plan
 
 MRR = "inverse_harmonic_mean_rank"
 
@@ -200,6 +200,16 @@ class TestGoingOn:
         ended = after.trials["state"] == "finished"
         again = outcome(after)[ended].reset_index(drop=True)
         pd.testing.assert_frame_equal(again, outcome(whole), check_exact=True)
+
+    def test_what_earlier_trials_reached_is_no_number(self, graph, file):
+        """Optuna reads what they reported as it chooses; that the next one fails is told."""
+        how = plan(check_every=1, prune=True)
+        search(graph, how, file, Budget(trials=10))
+        altered(file, "UPDATE trial_intermediate_values SET intermediate_value = 'high'")
+        altered(file, "UPDATE trials SET state = 'PRUNED' WHERE number > 0")
+        last = search(graph, how, file, Budget(trials=11)).trials.iloc[-1]
+        assert last["state"] == "failed"
+        assert "earlier trials do not lead to another one" in last["reason"]
 
     def test_after_a_kill(self, graph, study_file):
         """A process that is killed leaves a running trial; it neither blocks nor counts."""

@@ -222,6 +222,8 @@ class TestForeignFiles:
             "UPDATE trial_params SET param_value = 1e9 WHERE param_name = 'optimizer.lr'",
             "UPDATE trial_params SET trial_id = 99 WHERE param_name = 'model.embedding_dim'",
             "UPDATE trial_values SET value = 'high'",
+            "DELETE FROM trial_values",
+            "UPDATE trial_values SET value_type = 'INF_POS'",
             "UPDATE trials SET datetime_start = 'noon'",
             "UPDATE trials SET number = NULL",
             "UPDATE trial_user_attributes SET value_json = '{}' WHERE key = 'epochs'",
