@@ -152,7 +152,6 @@ def test_a_trial_that_waits_with_what_it_brings_is_refused(tmp_path):
     "sql",
     [
         "UPDATE study_directions SET direction = 'MINIMIZE'",
-        "UPDATE trial_values SET value_type = 'FOO'",
         "UPDATE trial_user_attributes SET value_json = 'no JSON'",
         pytest.param(
             f"UPDATE trial_user_attributes SET value_json = '{'[' * 50_000}'", id="nested"
