@@ -35,11 +35,14 @@ def sides_verdict(ranks: pd.DataFrame, rank_type: str = "realistic") -> str:
     )
 
 
-def groups_verdict(groups: pd.DataFrame, overall: float, metric: Metric) -> str:
+def groups_verdict(
+    groups: pd.DataFrame, overall: float, metric: Metric, level: float = 0.95
+) -> str:
     """Say in which group a metric is worst and best, and how many groups differ from the whole.
 
     :param groups: of `kgdash.breakdowns.breakdown.breakdown`, the rows of one side
     :param overall: the metric of all groups together
+    :param level: of the groups' intervals, in (0, 1)
     """
     large = groups[groups["triples"] >= SMALL].dropna(subset="value")
     if len(large) < 2:
@@ -52,7 +55,8 @@ def groups_verdict(groups: pd.DataFrame, overall: float, metric: Metric) -> str:
     below, above = (large["high"] < overall).sum(), (large["low"] > overall).sum()
     return (
         f"{said} Of {len(large):,} groups of {SMALL} triples or more, {below:,} lie below all "
-        f"together ({number(overall)}) with their whole interval, {above:,} above."
+        f"together ({number(overall)}) with their whole interval, {above:,} above; of groups that "
+        f"differ in nothing, some {number((1 - level) * len(large))} would."
     )
 
 

@@ -77,7 +77,7 @@ def breakdown(
         everything = Groups(slice(None), np.zeros(len(annotated), dtype=np.int64), ["all"])
         whole = compute(annotated, everything, metric, rank_type, None).set_index("side")["value"]
         verdict = {
-            side: groups_verdict(rows, whole[side], record).replace("**", "")
+            side: groups_verdict(rows, whole[side], record, level).replace("**", "")
             for side, rows in table.groupby("side", sort=False)
         }
         return about | {"verdict": verdict} | records({"groups": table})

@@ -45,7 +45,7 @@ MEASURES = {
 #: what is asked to foresee conflicts: of the entity that a query names
 FORESEEING = {"relik": "ReliK, the mean over training triples", "degree": "training triples"}
 
-#: queries of each kind from which an area under the curve is given an interval
+#: entities with queries of each kind from which an area under the curve is given an interval
 _FEWEST = 10
 
 _BLOCK_ROWS = 64
@@ -176,21 +176,21 @@ def foreseen_conflicts(
     ``roc_auc`` is the share of pairs of a query in conflict and one without where the former's
     value is lower; ties count half.
 
-    :param bootstrap: over triples; default: 1,000 resamples at 95%
+    :param bootstrap: over entities, all queries that name one together, as they share its value;
+        default: 1,000 resamples at 95%
     :return: one row for each of `FORESEEING`: ``by`` (str), ``conflicts``, ``others`` (int64:
         queries, of entities with training triples), ``roc_auc``, ``low``, ``high`` (float64; NaN
-        where there are no queries of a kind; the ends for fewer than 10)
+        where there are no queries of a kind; the ends for those of fewer than 10 entities)
     """
     bootstrap = bootstrap or Bootstrap()
     run, count = found.runs[found.best], len(found.queries) // 2
     anchor = Queries.of(found.queries[:count][IDS].to_numpy()).anchor
     values = {"relik": mean_relik(run, progress)[anchor], "degree": training_degrees(run)[anchor]}
     known = np.isfinite(values["relik"])
-    conflict = found.queries["conflict"].to_numpy()[known]
-    unit = (np.arange(len(known)) % count)[known]
+    conflict, anchor = found.queries["conflict"].to_numpy()[known], anchor[known]
     lower = {name: -rounded(value[known]) for name, value in values.items()}
-    enough = min(conflict.sum(), (~conflict).sum()) >= _FEWEST
-    drawn = resampled(lower, conflict, unit, bootstrap) if enough else None
+    named = [len(np.unique(anchor[kind])) for kind in (conflict, ~conflict)]
+    drawn = resampled(lower, conflict, anchor, bootstrap) if min(named) >= _FEWEST else None
     rows = []
     for name, value in lower.items():
         ends = np.full(2, np.nan)

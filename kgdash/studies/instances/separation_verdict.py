@@ -7,6 +7,9 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import ALL, Comparison
 
+#: of p-values after Holm's correction, below which a group is told from chance
+LEVEL = 0.05
+
 _NAMES = {"reciprocal_rank": "the reciprocal rank", "score": "the raw score"}
 
 
@@ -35,11 +38,17 @@ def separation_verdict(found: Comparison) -> list[str]:
         beside.setdefault(_against(found, measure), []).append(_value(found, measure))
     said = ", ".join([said, *(f"{how} {' and '.join(what)}" for how, what in beside.items())]) + "."
     groups = found.by_measure[relik]
-    wrong = groups[(groups["auc_high"] < chance.value) & (groups["group"] != ALL)]
+    large = groups[groups["n_true"] + groups["n_false"] >= SMALL]
+    # "all" has no p-value of this kind.
+    wrong = large[(large["auc_high"] < chance.value) & (large["p_holm"] < LEVEL)]
     if not len(wrong):
         return [said]
     named = ", ".join(f"{row.group} ({number(row.roc_auc)})" for row in wrong.itertuples())
-    return [said, f"It points the wrong way on {named}: the whole interval lies below 0.5."]
+    return [
+        said,
+        f"It points the wrong way on {named}: below 0.5 with the whole interval, and by Mann and "
+        "Whitney's test after Holm's correction.",
+    ]
 
 
 def _against(found: Comparison, measure: str) -> str:

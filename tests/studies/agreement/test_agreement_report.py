@@ -7,6 +7,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.agreement import agreement_report
 from kgdash.studies.agreement.agreement import AgreementSetting, agreement
 from kgdash.studies.agreement.agreement_report import (
     MEASURES,
@@ -92,6 +93,19 @@ def test_relik_foreseeing_conflicts_by_all_pairs(five):
     assert row["roc_auc"] == pytest.approx(lower)
     assert row["low"] < row["roc_auc"] < row["high"]
     assert (row["conflicts"], row["others"]) == (len(yes), len(no))
+
+
+def test_what_entities_have_at_random_foresees_nothing(five, monkeypatch):
+    """With queries drawn by themselves, 11 of 60 such intervals left a half out."""
+    rng = np.random.default_rng(2)
+    monkeypatch.setattr(
+        agreement_report, "mean_relik", lambda run, _: rng.random(run.graph.num_entities)
+    )
+    out = 0
+    for seed in range(60):
+        row = foreseen_conflicts(five, Bootstrap(resamples=200, seed=seed)).iloc[0]
+        out += not row["low"] <= 0.5 <= row["high"]
+    assert out <= 6
 
 
 def test_the_verdict(five, summary):
