@@ -5,6 +5,7 @@ reductions give all groups at once, and a bootstrap needs no ranks but two numbe
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -16,6 +17,7 @@ from kgdash.ranking.metric import RatioMetric
 from kgdash.statistics.bootstrap import percentile_interval
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.rounding import rounded
+from kgdash.statistics.unseen import allow_for_unseen
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
 RESAMPLES, LARGE = 1000, 2000
@@ -39,6 +41,20 @@ def mean_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
     sizes = np.array([len(values)])
     ends = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, level, [(0, 0)])
     return Estimate(float(values.mean()), float(ends[0, 0]), float(ends[0, 1]), len(values))
+
+
+def relik_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
+    """Return mean ReliK over triples: `mean_estimate`, allowing for what none of them showed.
+
+    :param values: float64, one per triple, in (0, 1]
+    :param level: of the interval, in (0, 1)
+    """
+    found = mean_estimate(values, level)
+    if not found.n:
+        return found
+    ends = np.array([[found.low, found.high]])
+    low, high = allow_for_unseen(np.array([found.value]), ends, np.array([found.n]), level)[0]
+    return replace(found, low=float(low), high=float(high))
 
 
 def ratio_intervals(

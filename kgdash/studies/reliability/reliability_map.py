@@ -22,6 +22,7 @@ from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.ranking.relik_growing import GrowingReliK
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.unseen import allow_for_unseen
 
 #: what the map can be read by, besides its regions
 MAPPED = ("entity", "relation", "communities")
@@ -49,9 +50,9 @@ class ReliabilityMap:
     ) -> pd.DataFrame:
         """Average ReliK per entity, relation or community, the least reliable first; kept on disk.
 
-        Intervals of the mean are those of breakdowns: percentile bootstrap over triples, from
-        2,000 on normal. A triple counts for both its entities, and for a community if both its
-        ends are in it; so do test triples.
+        Intervals of the mean are those of breakdowns, percentile bootstrap over triples, from
+        2,000 on normal, and allow for what no triple showed. A triple counts for both its entities,
+        and for a community if both its ends are in it; so do test triples.
 
         :param what: of `MAPPED`
         :param seed: of the bootstrap, and of the search for communities, ≥ 0
@@ -73,7 +74,7 @@ class ReliabilityMap:
         triples = self.relik[IDS].to_numpy()
         values = self.relik["relik"].to_numpy()
         key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
-        key["version"] = 2
+        key["version"] = 3
         table = cached_table(
             {**key, "seed": seed, "resolution": resolution, **self.run.table_key(triples)},
             lambda: averages(*_spread(triples, values, what, groups), level, seed),
@@ -118,7 +119,7 @@ def averages(of: np.ndarray, values: np.ndarray, level: float, seed: int) -> pd.
     """Average values per group, with intervals.
 
     :param of: int64, ``(n,)``: each value's group
-    :param values: float64, ``(n,)``, > 0
+    :param values: float64, ``(n,)``, in (0, 1]
     :return: ``id``, ``triples`` (int64), ``relik``, ``low``, ``high``, ``typical`` (float64)
     """
     order = np.argsort(of, kind="stable")
@@ -131,6 +132,7 @@ def averages(of: np.ndarray, values: np.ndarray, level: float, seed: int) -> pd.
     sums, logs = (
         np.add.reduceat(v, starts) if len(v) else np.zeros(0) for v in (part, np.log(part))
     )
+    ends = allow_for_unseen(sums / counts, ends, counts, level)
     return pd.DataFrame(
         {
             "id": found.astype(np.int64),
