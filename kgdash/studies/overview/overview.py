@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_relations
@@ -21,14 +22,11 @@ from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import side_rows, tie_summary
 from kgdash.ranking.ratio_metrics import mean_estimate, relik_estimate
 from kgdash.runs import Run
-from kgdash.statistics.class_differences import kruskal_wallis
 from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.jackknife import means_within
 from kgdash.statistics.sampled_mean import SampledMean
 from kgdash.studies.overview.verdict import exact_sentence, performance_verdict, region_verdict
-from kgdash.studies.reliability.reliability_map import (
-    ReliabilityMap,
-    averages,
-)
+from kgdash.studies.reliability.reliability_map import ReliabilityMap, averages
 
 #: values of an overview, as people read them
 VALUES = {"mrr": "MRR", "hits_at_1": "Hits@1", "hits_at_10": "Hits@10", "relik": "mean ReliK"}
@@ -124,7 +122,9 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     if is_exact:
         leads += [*_least_reliable(communities, values["relik"]), *_least_likely(map_)]
     verdict = (
-        region_verdict(communities, is_exact, _alike(map_, communities) if is_exact else np.nan),
+        region_verdict(
+            communities, is_exact, _by_chance(map_, communities) if is_exact else np.nan
+        ),
         performance_verdict(values["mrr"], values["hits_at_10"]),
     )
     how = exact_sentence(len(map_.test), len(relik)) if is_exact else ""
@@ -167,16 +167,21 @@ def _communities(map_: ReliabilityMap) -> pd.DataFrame:
     return table
 
 
-def _alike(map_: ReliabilityMap, communities: pd.DataFrame) -> float:
-    """Return Kruskal and Wallis' p-value of the ReliK of large communities; NaN for fewer than two.
+def _by_chance(map_: ReliabilityMap, communities: pd.DataFrame) -> float:
+    """Return the p-value of the difference of the most and the least reliable large community.
 
-    Intervals at a level for all of many communities rest on the outermost resamples, and are too
-    short there: this holds the chance of any claim where none differs.
+    By the jackknife's errors over entities, since triples of one are alike, and after Bonferroni's
+    correction for the pairs that these two were picked from. NaN for fewer than two.
     """
-    heads, tails = find_communities(map_.run.graph)[map_.relik[["head", "tail"]].to_numpy().T]
-    large = communities["id"][communities["triples"] >= SMALL]
-    there = (heads == tails) & np.isin(heads, large)
-    return kruskal_wallis(map_.relik["relik"].to_numpy()[there], pd.Series(heads[there]))[1]
+    groups = find_communities(map_.run.graph)
+    relik = map_.relik["relik"].to_numpy()
+    means, errors = means_within(groups, map_.relik[["head", "tail"]].to_numpy(), relik)
+    large = communities[communities["triples"] >= SMALL]["id"].to_numpy()
+    if len(large) < 2:
+        return np.nan
+    low, high = large[np.argmin(means[large])], large[np.argmax(means[large])]
+    z = (means[high] - means[low]) / np.hypot(errors[high], errors[low])
+    return float(min(2 * ndtr(-z) * len(large) * (len(large) - 1) / 2, 1.0))
 
 
 def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:

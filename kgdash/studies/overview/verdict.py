@@ -33,14 +33,14 @@ def performance_verdict(mrr: Estimate, hits_at_10: Estimate) -> str:
     )
 
 
-def region_verdict(communities: pd.DataFrame, is_exact: bool = True, p_alike: float = 0.0) -> str:
+def region_verdict(communities: pd.DataFrame, is_exact: bool = True, p_chance: float = 0.0) -> str:
     """Say where ReliK is highest and lowest, if intervals tell communities apart.
 
     :param communities: ``label``, ``relik``, ``low``, ``high``, ``triples``; and of the held-out
         triples inside ``mrr``, ``mrr_low``, ``mrr_high``, ``evaluated``. Intervals of a level
         that allows for picking the extremes of so many
     :param is_exact: False while ReliK is counted
-    :param p_alike: of the hypothesis that all large ones are alike
+    :param p_chance: of the difference of the extremes, allowing for their choice
     """
     if not is_exact:
         return "ReliK is still being counted: where the model can be trusted follows."
@@ -51,7 +51,7 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True, p_alike: fl
         )
     lowest, highest = large.iloc[0], large.iloc[-1]
     best, worst = _relik(highest), _relik(lowest)
-    if not best.is_above(worst) or not p_alike <= _CHANCE:
+    if not best.is_above(worst) or not p_chance <= _CHANCE:
         return (
             f"Its {len(large)} communities do not differ in ReliK by more than chance "
             f"({with_interval(worst)} to {with_interval(best)}): no part is told from another."

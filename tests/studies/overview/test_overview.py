@@ -8,7 +8,9 @@ from scipy import stats
 import kgdash
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import Estimate
-from kgdash.studies.overview.overview import _alike, _least_reliable, overview
+from kgdash.statistics.jackknife import means_within
+from kgdash.studies.overview import overview as overview_module
+from kgdash.studies.overview.overview import _by_chance, _least_reliable, overview
 from kgdash.studies.overview.steps import overview_steps
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.tiny_runs import altered_run
@@ -108,16 +110,27 @@ def test_of_the_least_reliable_community_its_own_interval_decides(low, high, lea
     assert all("“few”" in lead.text for lead in found)
 
 
-def test_how_likely_all_large_communities_are_alike(run, found):
+def test_how_likely_the_extremes_of_large_communities_are_chance(run, found):
     groups, relik = find_communities(run.graph), found.map.relik
-    ends = zip(groups[relik["head"]], groups[relik["tail"]], strict=True)
-    parts = {}
-    for (head, tail), value in zip(ends, relik["relik"], strict=True):
-        if head == tail:
-            parts.setdefault(head, []).append(value)
-    large = [part for part in parts.values() if len(part) >= 30]
+    means, errors = means_within(groups, relik[["head", "tail"]].to_numpy(), relik["relik"])
+    large = found.communities.loc[found.communities["triples"] >= 30, "id"].to_numpy()
     assert len(large) > 2
-    expected = stats.kruskal(*large).pvalue
-    assert _alike(found.map, found.communities) == pytest.approx(expected)
+    low, high = (large[pick(means[large])] for pick in (np.argmin, np.argmax))
+    z = (means[high] - means[low]) / np.sqrt(errors[high] ** 2 + errors[low] ** 2)
+    expected = 2 * stats.norm.sf(z) * len(large) * (len(large) - 1) / 2
+    assert _by_chance(found.map, found.communities) == pytest.approx(expected)
     few = found.communities[found.communities["triples"] < 30]
-    assert np.isnan(_alike(found.map, few))
+    assert np.isnan(_by_chance(found.map, few))
+
+
+def test_entities_dealt_out_at_random_are_told_apart_by_chance_alone(found, monkeypatch):
+    """Held against triples as if these were independent, 25 of 60 such deals were told apart."""
+    groups = find_communities(found.map.run.graph)
+    told = 0
+    for seed in range(60):
+        dealt = np.random.default_rng(seed).permutation(groups)
+        monkeypatch.setattr(overview_module, "find_communities", lambda graph, dealt=dealt: dealt)
+        ends = dealt[found.map.relik[["head", "tail"]].to_numpy()]
+        ids, triples = np.unique(ends[ends[:, 0] == ends[:, 1], 0], return_counts=True)
+        told += _by_chance(found.map, pd.DataFrame({"id": ids, "triples": triples})) <= 0.05
+    assert told <= 6

@@ -70,8 +70,8 @@ def test_nothing_is_claimed_that_intervals_do_not_carry():
         communities(touching, BAD)
     )
     for alike in (0.06, math.nan):
-        assert "by more than chance" in region_verdict(communities(GOOD, BAD), p_alike=alike)
-        assert "do not differ" in region_verdict(communities(GOOD, BAD), p_alike=alike)
+        assert "by more than chance" in region_verdict(communities(GOOD, BAD), p_chance=alike)
+        assert "do not differ" in region_verdict(communities(GOOD, BAD), p_chance=alike)
     small = (*GOOD[:3], 29, *GOOD[4:])
     assert "No two communities have 30 triples" in region_verdict(communities(small, BAD))
     assert "still being counted" in region_verdict(communities(GOOD, BAD), is_exact=False)
