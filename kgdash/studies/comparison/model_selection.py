@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
-from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, spearmanr
+from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, sem, spearmanr, t
 
-from kgdash.ranking.ratio_metrics import LARGE
+from kgdash.ranking.ratio_metrics import FEWEST, LARGE
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.proportions import clopper_pearson
@@ -36,14 +35,15 @@ def strategies(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataF
     """Compare ways to choose a model: by ReliK in each part, or one model everywhere.
 
     :param bootstrap: the level is that of all intervals: those of the accuracy are Clopper and
-        Pearson's (1934), those of the regret percentile bootstraps over parts; all ways share the
-        resamples
+        Pearson's (1934), those of the regret percentile bootstraps over parts, below ten parts
+        Student's t; all ways share the resamples
     :return: rows "by ReliK", one per run, "at random", "the best of each part": ``strategy`` (str:
         these or the run's name), ``overall_best`` (bool), ``correct`` (float64: parts where it
         takes a best model; for "at random" the expectation), ``parts`` (int64), ``accuracy`` (their
         share), ``low``, ``high`` (no interval for the last two rows), ``regret`` (mean over parts
         of the best MRR less the MRR of what is taken), ``regret_low``, ``regret_high`` (NaN for
-        fewer than 3 parts), ``mrr`` (mean over parts, each counting by its evaluated triples)
+        fewer than 3 parts, or where all are equal), ``mrr`` (mean over parts, each counting by its
+        evaluated triples)
     """
     mrr, regret, best = (scores.wide(column) for column in ("mrr", "regret", "best"))
     weights = scores.wide("evaluated")[:, 0]
@@ -65,7 +65,7 @@ def strategies(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataF
             low, high = clopper_pearson(round(correct), count, bootstrap.level)
             row |= {"low": float(low), "high": float(high)}
         row |= {"regret": regrets[:, number].mean()}
-        row |= {"regret_low": ends[0][number], "regret_high": ends[1][number]}
+        row |= {"regret_low": np.maximum(ends[0][number], 0.0), "regret_high": ends[1][number]}
         row["mrr"] = float(np.average((taken * mrr).sum(axis=1), weights=weights))
         rows.append(row)
     return pd.DataFrame(rows)
@@ -74,18 +74,22 @@ def strategies(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataF
 def _interval_of_means(values: np.ndarray, bootstrap: Bootstrap) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the percentile bootstrap of each column's mean over rows.
 
-    From `LARGE` rows on those of the normal interval, as for groups of triples.
+    Below ten rows, of which resamples vary too little, those of Student's t; from `LARGE` rows on
+    those of the normal interval, as for groups of triples. NaN where all values are equal.
     """
     count, columns = values.shape
     if count < _FEWEST:
         return np.full(columns, np.nan), np.full(columns, np.nan)
-    if count >= LARGE:
-        # The resamples would take gigabytes and minutes; this is their limit.
-        half = ndtri((1 + bootstrap.level) / 2) * values.std(axis=0) / np.sqrt(count)
-        return values.mean(axis=0) - half, values.mean(axis=0) + half
-    rng = np.random.default_rng(bootstrap.seed)
-    times = rng.multinomial(count, np.full(count, 1 / count), size=bootstrap.resamples)
-    return percentile_interval(times @ values / count, bootstrap.level)
+    if count < FEWEST or count >= LARGE:
+        # Of many, the resamples would take gigabytes and minutes.
+        half = t.ppf((1 + bootstrap.level) / 2, count - 1) * sem(values, axis=0)
+        low, high = values.mean(axis=0) - half, values.mean(axis=0) + half
+    else:
+        rng = np.random.default_rng(bootstrap.seed)
+        times = rng.multinomial(count, np.full(count, 1 / count), size=bootstrap.resamples)
+        low, high = percentile_interval(times @ values / count, bootstrap.level)
+    same = rounded(low) == rounded(high)
+    return np.where(same, np.nan, low), np.where(same, np.nan, high)
 
 
 def selection_summary(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> dict[str, Any]:
