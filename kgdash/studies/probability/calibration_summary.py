@@ -24,7 +24,7 @@ from kgdash.studies.probability.calibration_report import (
 )
 
 #: raise when the meaning of a stored table changes
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)

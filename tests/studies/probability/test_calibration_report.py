@@ -84,6 +84,26 @@ def test_intervals_hold_the_mean():
     assert inside >= 33
 
 
+@pytest.mark.parametrize(("power", "truth"), [(1, 0.0), (2, 1 / 6)])
+@pytest.mark.parametrize("n", [60, 300])
+def test_intervals_of_errors_in_bins_hold_that_of_all_queries(n, power, truth):
+    """Of probabilities that are right, the percentile bootstrap's never did.
+
+    Answers are right as often as confidence ** power; ∫ x − x² dx = 1/6.
+    """
+    inside = dict.fromkeys(("ece", "ace"), 0)
+    for seed in range(60):
+        table = made(n, seed)
+        rng = np.random.default_rng(seed + 1000)
+        table["right"] = (rng.random(n) < table["fitted_confidence"] ** power).astype(float)
+        found = calibration_errors(table, bootstrap=Bootstrap(resamples=200))
+        for error in inside:
+            value, low, high = found[error]
+            assert 0 <= low <= value <= high <= 1
+            inside[error] += low <= truth <= high
+    assert min(inside.values()) >= 51
+
+
 def test_unknown_way():
     with pytest.raises(KgdashError, match="way"):
         calibration_errors(made(3), "magic")
