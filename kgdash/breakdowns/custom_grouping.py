@@ -24,11 +24,13 @@ UNTYPED, OTHERS = "(no type)", "(all others)"
 
 _MAX_NAME = 80
 
-#: conditions of one grouping: each may look through all names of a graph
-_MOST_CONDITIONS = 200
+#: conditions of one grouping: each may look through all names of a graph; types of one: of each
+#: group a metric may be resampled
+_MOST_CONDITIONS, _MOST_TYPES = 200, 2**14
 
-#: ranks of all groups together: each takes a hundred bytes when metrics are asked for
-_MOST = 2**23
+#: ranks of all groups together, or twice those that there are, if that is more, up to the last:
+#: each takes a hundred bytes when metrics are asked for
+_ENOUGH, _MOST = 2**21, 2**23
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class TypeGrouping:
     def __post_init__(self) -> None:
         _check_name(self.name)
         check_name("end", self.end, ENDS, f"grouping {self.name!r}")
+        if len(self.types.names) > _MOST_TYPES:
+            raise KgdashError(
+                f"grouping {self.name!r} has {len(self.types.names):,} types; expected "
+                f"{_MOST_TYPES:,} at most"
+            )
 
     def groups(self, facts: RankFacts) -> Groups:
         """Return the groups: one per type, in the order of their names, the untyped ones last."""
@@ -58,7 +65,7 @@ class TypeGrouping:
         entities = facts.triples[rows, columns[rows]]
         first = np.searchsorted(self.types.entities, entities, "left")
         count = np.searchsorted(self.types.entities, entities, "right") - first
-        _check_members(int(count.sum()), self.name)
+        _check_members(int(count.sum()), len(sides), self.name)
         owner, place = expand_slices(first, count)
         codes = self.types.types[place]
         names = list(dict.fromkeys([*self.types.names, UNTYPED]))
@@ -114,7 +121,7 @@ class ConditionGrouping:
             rows.append(np.flatnonzero(holds))
             others &= ~holds
             count += len(rows[-1])
-            _check_members(count, self.name)
+            _check_members(count, len(facts.ranks), self.name)
         rows.append(np.flatnonzero(others))
         codes = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
         return Groups(np.concatenate(rows), codes, [*self.buckets, OTHERS])
@@ -212,11 +219,12 @@ def _lists_of_text(value: Any) -> bool:
     )
 
 
-def _check_members(count: int, name: str) -> None:
+def _check_members(count: int, ranks: int, name: str) -> None:
     """Refuse groups that hold more ranks together than can be counted in memory."""
-    if count > _MOST:
+    most = min(max(_ENOUGH, 2 * ranks), _MOST)
+    if count > most:
         raise KgdashError(
-            f"the groups of {name!r} hold more than {_MOST:,} ranks together: make fewer, or take "
+            f"the groups of {name!r} hold more than {most:,} ranks together: make fewer, or take "
             "a split of fewer triples"
         )
 

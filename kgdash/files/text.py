@@ -98,27 +98,29 @@ def decode_text(content: bytes, shown: str) -> str:
         ) from error
 
 
-def parse_plain_json(content: bytes, numbers: int = _MOST_PARTS) -> Any:
+def parse_plain_json(content: bytes, numbers: int = _MOST_PARTS, parts: int = _MOST_PARTS) -> Any:
     """Parse JSON as `parse_json` does, of few objects and lists: each takes thirty times its text.
 
     Nobody else comes to a turn while Python parses, and it looks at all of them again and again.
 
     :param numbers: that there may be about, and other values that are no texts
+    :param parts: objects and lists that there may be
     :raises ValueError: as there, or if a file of up to 64 MiB has more
     :raises RecursionError: as there
     """
     if len(content) > _LARGE:
         return parse_json(content)
     texts = (content.count(b'"') - content.count(b'\\"')) // 2
-    if _is_crowded(content, texts, numbers) and _is_crowded(*_TEXTS.subn(b"", content), numbers):
-        limit = min(numbers, _MOST_PARTS)
+    most = numbers, parts
+    if _is_crowded(content, texts, *most) and _is_crowded(*_TEXTS.subn(b"", content), *most):
+        limit = min(most)
         raise ValueError(f"more than {limit:,} objects, lists or numbers")
     return parse_json(content)
 
 
-def _is_crowded(content: bytes, texts: int, numbers: int) -> bool:
-    parts = content.count(b"[") + content.count(b"{")
-    return parts > _MOST_PARTS or content.count(b",") - texts > numbers
+def _is_crowded(content: bytes, texts: int, numbers: int, parts: int) -> bool:
+    found = content.count(b"[") + content.count(b"{")
+    return found > parts or content.count(b",") - texts > numbers
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -176,11 +176,11 @@ def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
 
 
 def _apart(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return weights of which none shares its numbers with another, as safetensors wants them."""
+    """Return weights row by row, none sharing numbers with another, as safetensors wants them."""
     found, seen = {}, set[int]()
     for name, tensor in state.items():
         place = tensor.untyped_storage().data_ptr()
-        found[name] = tensor.clone() if place in seen else tensor
+        found[name] = (tensor.clone() if place in seen else tensor).contiguous()
         seen.add(place)
     return found
 

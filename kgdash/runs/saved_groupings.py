@@ -16,7 +16,7 @@ from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file, make_folder
 from kgdash.files.lock import hold_lock
-from kgdash.files.text import decode_text, parse_json, read_content
+from kgdash.files.text import decode_text, parse_plain_json, read_content
 from kgdash.files.user_data import own_folder
 from kgdash.files.visitor import visitor
 from kgdash.formats.run_directory import MANIFEST
@@ -29,8 +29,9 @@ _FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
 #: of the file: it is read whenever a page shows the run's groupings
 _MAX_BYTES = 2**25
 
-#: groupings in a file
-_MOST = 100
+#: groupings in a file, and types of all of them: each is a list, which Python reads while nobody
+#: else comes to a turn
+_MOST, _MOST_TYPES = 100, 2**16
 
 _ByName = dict[str, dict[str, Any]]
 
@@ -86,6 +87,11 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
             groupings = change({str(value["name"]): value for value in _read(path)})
             if len(groupings) > _MOST:
                 raise KgdashError(f"{_MOST} groupings are saved: delete one that you need no more")
+            if sum(map(_types, groupings.values())) > _MOST_TYPES:
+                raise KgdashError(
+                    f"the groupings of a run have at most {_MOST_TYPES:,} types together, and "
+                    "these have more: delete one that you need no more, or take one of fewer types"
+                )
             content = {
                 "format": _FORMAT,
                 "version": _VERSION,
@@ -96,6 +102,11 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return path
+
+
+def _types(grouping: dict[str, Any]) -> int:
+    types = grouping.get("types")
+    return len(types) if isinstance(types, dict) else 0
 
 
 def _write(content: dict[str, Any], part: Path) -> None:
@@ -115,11 +126,12 @@ def _write(content: dict[str, Any], part: Path) -> None:
 def _read(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
-    text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
+    read = read_content(path, str(path), _MAX_BYTES)
+    decode_text(read, str(path))
     try:
-        content = parse_json(text)
+        content = parse_plain_json(read, parts=2 * _MOST_TYPES)
     except (ValueError, RecursionError) as error:
-        raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
+        raise KgdashError(f"can not read {path}: {error}; mend or remove it") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise KgdashError(f"{path} holds no groupings of kgdash; mend or remove it")
     if content.get("version") != _VERSION or not isinstance(content.get("groupings"), list):

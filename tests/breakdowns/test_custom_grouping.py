@@ -140,11 +140,20 @@ def test_groups_of_more_ranks_than_fit_into_memory(umls, monkeypatch):
     several = entity_types([(e, f"t{k}") for e in range(graph.num_entities) for k in range(3)])
     overlapping = condition_grouping("x", [f"{name}: frequency > 0" for name in "abc"])
     for grouping in (TypeGrouping("x", "head", several), overlapping):
-        monkeypatch.setattr(custom_grouping, "_MOST", 3 * len(ranks))
-        assert len(groups_by(ranks, graph, grouping).codes) == 3 * len(ranks)
-        monkeypatch.setattr(custom_grouping, "_MOST", 3 * len(ranks) - 1)
-        with pytest.raises(KgdashError, match="groups of 'x' hold more than 3,965 ranks together"):
-            groups_by(ranks, graph, grouping)
+        for enough, most in ((3 * len(ranks), 2**23), (2**23, 3 * len(ranks))):
+            monkeypatch.setattr(custom_grouping, "_ENOUGH", enough)
+            monkeypatch.setattr(custom_grouping, "_MOST", most)
+            assert len(groups_by(ranks, graph, grouping).codes) == 3 * len(ranks)
+        for enough, most, told in ((0, 2**23, "2,644"), (2**23, 3 * len(ranks) - 1, "3,965")):
+            monkeypatch.setattr(custom_grouping, "_ENOUGH", enough)
+            monkeypatch.setattr(custom_grouping, "_MOST", most)
+            with pytest.raises(KgdashError, match=f"groups of 'x' hold more than {told} ranks"):
+                groups_by(ranks, graph, grouping)
+
+
+def test_more_types_than_a_breakdown_could_list():
+    with pytest.raises(KgdashError, match="has 16,385 types; expected 16,384 at most"):
+        TypeGrouping("x", "head", entity_types([(0, f"t{k}") for k in range(2**14 + 1)]))
 
 
 def test_no_ranks(umls):
@@ -232,7 +241,7 @@ def test_bundled_runs_of_a_graph_share_theirs(bundled):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "not valid JSON"),
+        ("{", "can not read .*: Expecting"),
         ("[]", "holds no groupings of kgdash"),
         ('{"format": "kgdash-run"}', "holds no groupings of kgdash"),
         ('{"format": "kgdash-groupings", "version": 3, "groupings": []}', "found version 3"),

@@ -79,12 +79,11 @@ def test_a_row_is_refused_before_it_fills_the_memory(text):
         list(table_rows(text, "f"))
 
 
-def test_brackets_in_texts_are_no_lists(monkeypatch):
-    monkeypatch.setattr(text, "_MOST_PARTS", 3)
+def test_brackets_in_texts_are_no_lists():
     content = rb'{"a[{": ["[[[[\"[[", "\\"], "b": "]{"}'
-    assert parse_plain_json(content) == {"a[{": ['[[[["[[', "\\"], "b": "]{"}
+    assert parse_plain_json(content, parts=3) == {"a[{": ['[[[["[[', "\\"], "b": "]{"}
     with pytest.raises(ValueError, match="more than 3 objects, lists or numbers"):
-        parse_plain_json(content.replace(b"]{", b'{", "c": [[]], "d": "'))
+        parse_plain_json(content.replace(b"]{", b'{", "c": [[]], "d": "'), parts=3)
 
 
 @pytest.mark.parametrize("text", ['"' + "a" * 60, '"' + '\\"' * 2**20])

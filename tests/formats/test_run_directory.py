@@ -104,6 +104,13 @@ class TestRoundTrip:
             [last, 0, 0],
         ]
 
+    def test_weights_that_are_transposed_or_cut_from_wider_ones(self, tmp_path):
+        wide, (entities, relations) = torch.ones(2, 8), STATE
+        state = {entities: STATE[entities].t().contiguous().t(), relations: wide[:, ::2]}
+        write_run(tmp_path / "views", GROUND, SPEC, state, {}, {})
+        found = read_run(tmp_path / "views")[2]
+        assert all(torch.equal(found[key], STATE[key]) for key in STATE)
+
     def test_half_precision_is_read_as_single(self, tmp_path):
         halved = {key: value.half() for key, value in STATE.items()}
         halved["entity_representations.0._embeddings.weight"] += 0.1
