@@ -24,6 +24,9 @@ FEW = 100
 #: more facts than this, or than this times the entities, are a tangle as lines
 _MANY, _PER_ENTITY = 300, 4
 
+#: more facts than this are no longer sent to the browser
+_MOST = 10_000
+
 #: more entities than this are too many rows for a matrix that one can read
 _ROWS = 150
 
@@ -147,6 +150,14 @@ def known_relik(triples: pd.DataFrame) -> np.ndarray:
         return relik
     wide = triples["relik_high"].to_numpy() > _WIDE * triples["relik_low"].to_numpy()
     return np.where(wide, np.nan, relik)
+
+
+def drawable(triples: pd.DataFrame) -> pd.DataFrame:
+    """Return what a browser can draw of triples: all, or the 10,000 of least ReliK.
+
+    :param triples: with ``relik``
+    """
+    return triples if len(triples) <= _MOST else triples.nsmallest(_MOST, "relik", keep="first")
 
 
 def readable_view(entities: int, facts: int) -> str:

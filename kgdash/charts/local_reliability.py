@@ -19,8 +19,8 @@ from kgdash.statistics.estimate import number
 if TYPE_CHECKING:
     from kgdash.studies.reliability.local_comparison import Mean
 
-#: characters of a name in a text for hovering
-_HOVERED = 60
+#: characters of a name in a text for hovering, at most and at least, and of all together
+_HOVERED, _FEW_HOVERED, _ALL_HOVERED = 60, 12, 2**20
 
 
 def relik_scatter(triples: pd.DataFrame) -> go.Figure:
@@ -68,8 +68,9 @@ def relik_scatter(triples: pd.DataFrame) -> go.Figure:
 
 def _facts(named: pd.DataFrame) -> list[str]:
     """Write facts for hovering: 64,000 names of a page each would take gigabytes."""
+    most = max(_FEW_HOVERED, min(_HOVERED, _ALL_HOVERED // (3 * len(named))))
     parts = [named[part].astype(str).tolist() for part in ("head", "relation", "tail")]
-    short = {name: escape(shortened(name, _HOVERED)) for part in parts for name in set(part)}
+    short = {name: escape(shortened(name, most)) for part in parts for name in set(part)}
     return [triple_text(*(short[name] for name in fact)) for fact in zip(*parts, strict=True)]
 
 

@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kgdash.charts.graph_drawing import GraphDrawing, known_relik, readable_facts, readable_view
+from kgdash.charts.graph_drawing import (
+    GraphDrawing,
+    drawable,
+    known_relik,
+    readable_facts,
+    readable_view,
+)
 from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.relik_scale import ReliKScale
 
@@ -77,3 +83,13 @@ def test_a_wide_interval_is_no_value():
 )
 def test_the_first_view_is_the_one_that_can_be_read(entities, facts, view, shown):
     assert (readable_view(entities, facts), readable_facts(facts)) == (view, shown)
+
+
+def test_of_many_triples_the_least_reliable_are_drawn():
+    """Of 43,000, a browser shows a tangle, and each rerun wrote megabytes of it."""
+    relik = np.random.default_rng(0).permutation(12_000) / 12_000
+    triples = pd.DataFrame({"head": 0, "relation": 0, "tail": 1, "relik": relik})
+    drawn = drawable(triples)
+    assert len(drawn) == 10_000
+    assert drawn["relik"].max() < triples.drop(drawn.index)["relik"].min()
+    assert drawable(drawn) is drawn

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 import streamlit as st
 
-from kgdash.charts.graph_drawing import GraphDrawing
+from kgdash.charts.graph_drawing import GraphDrawing, drawable
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.runs.preparation import is_counted_unasked
@@ -115,6 +115,11 @@ def show_drawing(
     """
     with st.container():  # one place, whatever shows there: what moves begins anew in the browser
         drawing = _drawing(run, comparison, key, part_name)
+        if len(drawing.triples) < len(comparison.triples):
+            st.caption(
+                f"Drawn and beside it: the {len(drawing.triples):,} least reliable triples; all "
+                "are below."
+            )
     entities = drawing.entities
     left, right = st.columns([5, 3], gap="large")
     with left:
@@ -135,10 +140,13 @@ def _drawing(
     added = added_entities(key)
     entities = np.concatenate([subgraph.entities, np.array(added, dtype=np.int64)])
     triples = with_added(run, comparison.triples, entities) if added else comparison.triples
-    seed = graph.entity_labels[subgraph.seed_entity]
+    seed, drawn_ones = graph.entity_labels[subgraph.seed_entity], drawable(triples)
+    said = f"{len(triples):,} known triples"
+    if len(drawn_ones) < len(triples):
+        said = f"the {len(drawn_ones):,} least reliable of {said}"
     return GraphDrawing(
         entities,
-        triples,
+        drawn_ones,
         graph.entity_labels,
         graph.relation_labels,
         stable_layout(run, entities, triples, (*key, *added)),
@@ -146,7 +154,7 @@ def _drawing(
         subgraph.seed_entity,
         frozenset(added),
         name,
-        f"{run.name}: {len(entities)} entities around {seed}, {len(triples)} known triples",
+        f"{run.name}: {len(entities)} entities around {seed}, {said}",
     )
 
 

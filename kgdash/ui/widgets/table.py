@@ -30,7 +30,7 @@ TALL_ROW = 66
 _MOST_CELLS = 10_000
 
 #: bytes of texts, and numbers, of a table that a page sends to each tab; first rows that always are
-_MOST_SENT, _FEW_ROWS = 2**23, 1_000
+_MOST_SENT, _FEW_ROWS = 2**22, 1_000
 
 #: words in columns' names that headings write otherwise
 _SPELLINGS = {"relik": "ReliK", "mrr": "MRR", "nan": "NaN", "f1": "F1", "roc": "ROC", "auc": "AUC"}
