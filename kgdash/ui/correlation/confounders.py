@@ -65,9 +65,13 @@ def show_verdict(view: ConfounderView, slot: Any) -> None:
 
     :param slot: of `st.empty`
     """
-    slot.markdown(
-        f"{describe_partials(_partials(view))} {factor_verdict(_tests(view), FACTOR_LABELS)}"
-    )
+    said = f"{describe_partials(_partials(view))} {factor_verdict(_tests(view), FACTOR_LABELS)}"
+    with slot.container(gap=None):
+        st.markdown(said)
+        st.caption(
+            "Triples of one entity are alike, and are taken as independent: chance alone gives "
+            "such values more often than p-values and intervals say."
+        )
 
 
 def _tests(view: ConfounderView) -> pd.DataFrame:
@@ -102,8 +106,7 @@ def show_factors(view: ConfounderView) -> None:
     st.header("Tests")
     st.caption(
         "Counts: Spearman's ρ. Classes: Kruskal and Wallis' test, and ε², the share of the ranks' "
-        "variance that lies between classes. p (Holm) is corrected for the number of factors. "
-        "Triples share entities and relations, so that p-values and intervals flatter."
+        "variance that lies between classes. p (Holm) is corrected for the number of factors."
     )
     shown = tests.assign(
         factor=tests["factor"].map(FACTOR_LABELS), measure=tests["measure"].map(_MEASURES)
