@@ -9,6 +9,7 @@ it.
 import contextlib
 import errno
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ except ImportError:  # Windows: drafts of processes that died stay there
     fcntl = None  # type: ignore[assignment]
 
 _DRAFT = ".kgdash-part"
+
+#: names of drafts, as `tempfile` makes them, and of SQLite's journals beside them
+_OURS = re.compile(r"(?P<draft>\..*-[a-z0-9_]{8}\.kgdash-part)(?P<journal>-journal)?", re.DOTALL)
 
 #: bytes of a file's name that its draft's begins with
 _NAME = 80
@@ -113,10 +117,12 @@ def make_folder(folder: Path) -> None:
 def sweep_drafts(folder: Path) -> None:
     """Remove the drafts in a folder whose writers died; those of living ones stay."""
     for path in sorted(folder.glob(f".*{_DRAFT}*")):  # a draft before its journal
-        draft = folder / f"{path.name.partition(_DRAFT)[0]}{_DRAFT}"
+        named = _OURS.fullmatch(path.name)
+        if named is None:
+            continue
         with contextlib.suppress(OSError):
-            if draft != path:  # SQLite's journal beside a draft
-                if not os.path.lexists(draft):
+            if named["journal"]:
+                if not os.path.lexists(folder / named["draft"]):
                     path.unlink()
                 continue
             held = _hold(path)

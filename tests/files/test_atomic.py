@@ -67,19 +67,20 @@ def test_a_living_writer_s_draft_stays_and_a_dead_one_s_goes(tmp_path, writer):
 
 
 def test_only_drafts_are_swept(tmp_path):
-    kept = [".out-x.part", "a.kgdash-part", ".hidden", ".out-1.kgdash"]
+    kept = [".out-x.part", "a.kgdash-part", ".hidden", ".out-1.kgdash", ".notes.kgdash-part"]
+    kept += [".a-00000001.kgdash-part.keep", ".a-00000001.kgdash-partner"]
     for name in kept:
         (tmp_path / name).write_text("mine")
-    (tmp_path / ".link-1.kgdash-part").symlink_to(tmp_path / ".hidden")
+    (tmp_path / ".link-00000001.kgdash-part").symlink_to(tmp_path / ".hidden")
     os.mkfifo(tmp_path / "pipe")
-    (tmp_path / ".old-1.kgdash-part").mkdir()
-    (tmp_path / ".old-1.kgdash-part" / "weights").write_text("half")
-    (tmp_path / ".db-2.kgdash-part").write_text("half")
-    (tmp_path / ".db-2.kgdash-part-journal").write_text("half")
-    (tmp_path / ".db-3.kgdash-part-journal").write_text("half")
+    (tmp_path / ".old-00000001.kgdash-part").mkdir()
+    (tmp_path / ".old-00000001.kgdash-part" / "weights").write_text("half")
+    (tmp_path / ".db-00000002.kgdash-part").write_text("half")
+    (tmp_path / ".db-00000002.kgdash-part-journal").write_text("half")
+    (tmp_path / ".db-00000003.kgdash-part-journal").write_text("half")
     sweep_drafts(tmp_path)
     sweep_drafts(tmp_path)
-    assert names(tmp_path) == sorted([*kept, ".link-1.kgdash-part", "pipe"])
+    assert names(tmp_path) == sorted([*kept, ".link-00000001.kgdash-part", "pipe"])
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -87,7 +88,7 @@ def test_a_dead_draft_s_journal_goes_with_it(tmp_path, monkeypatch, reverse):
     """In whatever order a file system lists them."""
     listed = Path.glob
     monkeypatch.setattr(Path, "glob", lambda *given: sorted(listed(*given), reverse=reverse))
-    for name in (".db-1.kgdash-part", ".db-1.kgdash-part-journal"):
+    for name in (".db-00000001.kgdash-part", ".db-00000001.kgdash-part-journal"):
         (tmp_path / name).write_text("half")
     sweep_drafts(tmp_path)
     assert names(tmp_path) == []
@@ -135,9 +136,9 @@ def test_a_swept_draft_is_made_anew(tmp_path, monkeypatch):
 
 def test_without_locks_files_are_written_and_nothing_is_swept(tmp_path, monkeypatch):
     monkeypatch.setattr(atomic, "fcntl", None)
-    (tmp_path / ".out-1.kgdash-part").write_text("whose?")
+    (tmp_path / ".out-00000001.kgdash-part").write_text("whose?")
     write(tmp_path / "out")
-    assert names(tmp_path) == [".out-1.kgdash-part", "out"]
+    assert names(tmp_path) == [".out-00000001.kgdash-part", "out"]
 
 
 def test_a_file_s_content_is_on_the_disk_before_its_name(tmp_path, monkeypatch):

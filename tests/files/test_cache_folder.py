@@ -114,7 +114,7 @@ class TestCleared:
         assert self.left() == {"b", "c"}
 
     def test_what_dead_processes_left_goes_and_what_the_living_hold_stays(self, cache_folder):
-        (cache_folder / ".dead.parquet-1.kgdash-part").touch()
+        (cache_folder / ".dead.parquet-00000001.kgdash-part").touch()
         (cache_folder / f"{GONE}.lock").touch()
         with (
             hold_lock(cache_folder / f"{LIVE}.lock") as got,
@@ -129,7 +129,7 @@ class TestCleared:
 
     def test_it_goes_when_the_cache_is_first_read(self, cache_folder, monkeypatch):
         monkeypatch.setattr("kgdash.files.cache_folder._swept", set())
-        left = [cache_folder / ".dead.parquet-1.kgdash-part", cache_folder / f"{GONE}.lock"]
+        left = [cache_folder / ".dead.parquet-00000001.kgdash-part", cache_folder / f"{GONE}.lock"]
         for path in left:
             path.touch()
         assert stored_table({"of": "none"}) is None

@@ -94,7 +94,7 @@ class TestRunsOfFolds:
     def test_what_killed_processes_left_goes(self, graph, tmp_path):
         fold, config = cut_folds(graph, 2)[1], PLAN.config("TransE")
         folder = run_folder(tmp_path, fold, config)
-        (folder.parent / f".{folder.name}-abc.kgdash-part").mkdir(parents=True)
+        (folder.parent / f".{folder.name}-abcdefgh.kgdash-part").mkdir(parents=True)
         fold_run(tmp_path, fold, config)
         assert os.listdir(folder.parent) == [folder.name]
 
