@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.ui.runtime.background import Job
-from kgdash.ui.runtime.line import line
+from kgdash.ui.runtime.line import OWN_MOST, line
 from kgdash.ui.runtime.result_cache import memory
 
 Key = tuple[Hashable, ...]
@@ -18,8 +18,8 @@ Key = tuple[Hashable, ...]
 Start = Callable[[Callable[[Any], None]], Job]
 
 #: jobs of a visitor that go on when nobody looks at them any more, if they have processes of their
-#: own
-_SPARED = 4
+#: own: one less than a visitor may have, so that what is looked at has a place
+_SPARED = OWN_MOST - 1
 
 
 class Shared:

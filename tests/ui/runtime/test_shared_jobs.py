@@ -154,6 +154,6 @@ def test_tabs_that_are_closed_end_their_jobs_unless_there_are_processes(monkeypa
     monkeypatch.setenv("KGDASH_WORKERS", "0")
     assert shared_jobs()._spared == own_jobs()._spared == 0
     monkeypatch.setenv("KGDASH_WORKERS", "1")
-    assert shared_jobs()._spared == module._SPARED == 4
+    assert shared_jobs()._spared == module._SPARED == 3
     assert own_jobs()._spared == 0
     assert own_jobs() is not own_jobs()
