@@ -43,10 +43,10 @@ def mean_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
     return Estimate(float(values.mean()), float(ends[0, 0]), float(ends[0, 1]), len(values))
 
 
-def relik_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return mean ReliK over triples: `mean_estimate`, allowing for what none of them showed.
+def bounded_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
+    """Return the mean of values in [0, 1], such as ReliK: allowing for what no triple showed.
 
-    :param values: float64, one per triple, in (0, 1]
+    :param values: float64, one per triple, in [0, 1]
     :param level: of the interval, in (0, 1)
     """
     found = mean_estimate(values, level)

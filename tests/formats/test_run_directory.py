@@ -146,7 +146,9 @@ class TestRoundTrip:
 class TestWriting:
     def test_never_over_something(self, folder, tmp_path):
         before = (folder / MANIFEST).read_bytes()
-        dead = folder.with_name(".mine-00000001.kgdash-part")  # of a writer that was killed meanwhile
+        dead = folder.with_name(
+            ".mine-00000001.kgdash-part"
+        )  # of a writer that was killed meanwhile
         dead.mkdir()
         with pytest.raises(KgdashError, match="mine exists already; remove it or choose another"):
             write_run(folder, GROUND, SPEC, STATE, {}, {})

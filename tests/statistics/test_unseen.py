@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kgdash.ranking.ratio_metrics import mean_estimate, relik_estimate
+from kgdash.ranking.ratio_metrics import bounded_estimate, mean_estimate
 from kgdash.statistics.unseen import allow_for_unseen
 
 
@@ -23,7 +23,7 @@ def test_ends_stay_between_0_and_1():
 
 
 def test_without_values_there_is_no_interval():
-    assert np.isnan(relik_estimate(np.zeros(0)).low)
+    assert np.isnan(bounded_estimate(np.zeros(0)).low)
 
 
 @pytest.mark.parametrize("size", [10, 30, 100])
@@ -34,7 +34,7 @@ def test_values_that_are_mostly_small_and_rarely_1(size):
     held, bare = 0, 0
     for _ in range(200):
         drawn = rng.choice(values, size)
-        wide, narrow = relik_estimate(drawn), mean_estimate(drawn)
+        wide, narrow = bounded_estimate(drawn), mean_estimate(drawn)
         assert wide.low <= narrow.low <= narrow.high <= wide.high
         held += wide.low <= values.mean() <= wide.high
         bare += narrow.low <= values.mean() <= narrow.high

@@ -8,14 +8,13 @@ import pandas as pd
 
 from kgdash.graph import IDS
 from kgdash.progress import Progress, silent
+from kgdash.ranking.ratio_metrics import bounded_estimate
 from kgdash.statistics.proportions import wilson
 from kgdash.studies.classification.calibration import quantile_bins
 from kgdash.studies.classification.classification import Classification
 
 #: quantiles of ReliK
 BINS = 5
-
-_RESAMPLES = 1000
 
 
 def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) -> pd.DataFrame:
@@ -35,8 +34,8 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
     :return: one row per quantile, ascending: ``true`` (int64: true triples), ``relik`` (mean),
         ``relik_least``, ``relik_most``, ``recall`` with ``recall_low``, ``recall_high`` (Wilson's
         interval), and ``accuracy`` over the true triples and their corruptions, with
-        ``accuracy_low``, ``accuracy_high`` (percentile bootstrap over the pairs); these three are
-        NaN for given negatives, which belong to no true triple
+        ``accuracy_low``, ``accuracy_high`` (bootstrap over the pairs, allowing for what none
+        showed); these three are NaN for given negatives, which belong to no true triple
     """
     level = found.setting.level
 
@@ -52,33 +51,17 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
     for number in range(int(code.max()) + 1):
         at = code == number
         (least,), (most,) = wilson(right[at].sum(), at.sum(), level)
-        low, high = _interval(pairs[at], level, found.setting.seed)
+        accuracy = bounded_estimate(pairs[at], level)
         values = relik[at]
         rows.append(
             {"true": int(at.sum()), "relik": values.mean()}
             | {"relik_least": values.min(), "relik_most": values.max()}
             | {"recall": right[at].mean(), "recall_low": least, "recall_high": most}
-            | {"accuracy": pairs[at].mean(), "accuracy_low": low, "accuracy_high": high}
+            | {"accuracy": accuracy.value}
+            | {"accuracy_low": accuracy.low, "accuracy_high": accuracy.high}
         )
     return pd.DataFrame(rows)
 
 
 def _true_triples(found: Classification) -> np.ndarray:
     return found.test.loc[found.test["label"], IDS].to_numpy()
-
-
-def _interval(values: np.ndarray, level: float, seed: int) -> tuple[float, float]:
-    from scipy.stats import bootstrap
-
-    if len(values) < 2 or np.isnan(values).any():
-        return np.nan, np.nan
-    ends = bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=_RESAMPLES,
-        batch=100,
-        confidence_level=level,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(ends.low), float(ends.high)

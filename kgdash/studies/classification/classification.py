@@ -40,7 +40,7 @@ from kgdash.studies.classification.scores import (
 from kgdash.studies.classification.thresholds import THRESHOLDS, Thresholds, fit_thresholds
 
 #: raise when the meaning of a stored table changes
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, silent
+from kgdash.ranking.ratio_metrics import FEWEST
 from kgdash.statistics.bootstrap import percentile_interval, times_drawn
+from kgdash.statistics.rounding import rounded
+from kgdash.statistics.unseen import allow_for_unseen
 
 #: metric -> what it is; all are in [0, 1], higher is better
 METRICS = {
@@ -98,18 +101,20 @@ def metric_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Return the percentile bootstrap of `metric_values` over triples.
 
-    True and false triples are drawn apart, so that each resample has as many of either. Threshold
-    and negatives stay as they are.
+    It allows for what no triple showed, as intervals of mean ReliK do. True and false triples are
+    drawn apart, so that each resample has as many of either. Threshold and negatives stay as they
+    are.
 
     :param table: as for `metric_values`
     :param paired: the table holds n true triples, then for each its corruption, in the same order;
         the two are drawn together
-    :return: low and high end; NaN where the metric is not defined, or there are not two triples of
-        either label
+    :return: low and high end; NaN where the metric is not defined, there are not ten triples of
+        either label, or all resamples are equal
     """
     label = table["label"].to_numpy()
     groups = [np.flatnonzero(label), np.flatnonzero(~label)]
-    if min(len(group) for group in groups) < 2:
+    fewest = min(len(group) for group in groups)
+    if fewest < FEWEST:
         return dict.fromkeys(METRICS, (np.nan, np.nan))
     rng = np.random.default_rng(seed)
     block, parts = max(1, _BLOCK // len(table)), []
@@ -124,11 +129,12 @@ def metric_intervals(
             weights[:, group] = times
         parts.append(weighted_metrics(table, weights))
         progress(start + count, resamples)
-    ends = {}
-    for name in METRICS:
-        low, high = percentile_interval(np.concatenate([part[name] for part in parts]), level)
-        ends[name] = (float(low), float(high))
-    return ends
+    found = [np.concatenate([part[name] for part in parts]) for name in METRICS]
+    ends = np.stack(percentile_interval(np.stack(found, axis=1), level), axis=1)
+    ends[rounded(ends[:, 0]) == rounded(ends[:, 1])] = np.nan
+    values = np.array(list(metric_values(table).values()))
+    ends = allow_for_unseen(values, ends, np.full(len(METRICS), fewest), level)
+    return {name: (float(a), float(b)) for name, (a, b) in zip(METRICS, ends, strict=True)}
 
 
 def weighted_metrics(table: pd.DataFrame, weights: np.ndarray) -> dict[str, np.ndarray]:
