@@ -82,7 +82,8 @@ def check_tables(path: Path, connection: sqlite3.Connection) -> None:
         # Each column: place, name, type, ..., and whether it is hidden, as computed ones are.
         if any(column[-1] for column in connection.execute(f"PRAGMA table_xinfo({name})")):
             raise ValueError(f"table {name} has computed columns")
-    # A page that several others name would be read as often as they do.
-    (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    # A page that several others name, and a row that an index names again and again, would be read
+    # as often as they do.
+    (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if state != "ok":
         raise ValueError(" ".join(state.split()))

@@ -170,6 +170,7 @@ def _check_made_here(path: Path) -> None:
                     f"{path} holds more than {most:,} rows of {table}, which no search of kgdash "
                     "leaves there; start a search on a new file"
                 )
+            _check_lengths(path, connection, table)
         other = connection.execute(
             "SELECT substr(key, 1, 100) FROM trial_system_attributes WHERE key NOT GLOB ? LIMIT 1",
             (_OF_TPE,),
@@ -179,6 +180,16 @@ def _check_made_here(path: Path) -> None:
                 f"{path} holds {other[0]} of a trial, which no search of kgdash leaves there; "
                 "start a search on a new file"
             )
+
+
+def _check_lengths(path: Path, connection: sqlite3.Connection, table: str) -> None:
+    """Look at all of a table: a value that is too long to be read here is not read by Optuna."""
+    columns = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
+    lengths = ", ".join(f"max(length({column}))" for column in columns)
+    try:
+        connection.execute(f"SELECT {lengths} FROM {table}").fetchall()
+    except sqlite3.DataError as error:
+        raise KgdashError(f"{path}: a value of {table} is too long: {error}") from error
 
 
 def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:

@@ -168,3 +168,37 @@ def test_what_optuna_can_not_read_is_said(tmp_path, sql):
     altered(path, sql)
     with pytest.raises(KgdashError, match="Optuna can not go on with it"), opened(path, ABOUT):
         pass
+
+
+def test_an_index_that_names_a_row_again_and_again_is_damage(tmp_path):
+    """Optuna read a row of 1 MB as often: 5,500 times, 5.5 GB, of a file of 1.25 MB."""
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT) as study:
+        study.ask()
+    index = "sqlite_autoindex_trial_user_attributes_1"
+    altered(
+        path,
+        "INSERT INTO trial_user_attributes VALUES (1000, 1, 'note', '1')",
+        "CREATE TABLE forged (a, b, c, PRIMARY KEY (a, b, c)) WITHOUT ROWID",
+        "INSERT INTO forged WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50) "
+        "SELECT 1, printf('note%02d', i), 1000 FROM n",
+    )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        places = dict(connection.execute("SELECT name, rootpage FROM sqlite_master"))
+        connection.execute("PRAGMA writable_schema = ON")
+        for name, place in ((index, places["forged"]), ("forged", places[index])):
+            connection.execute(
+                "UPDATE sqlite_master SET rootpage = ? WHERE name = ?", (place, name)
+            )
+    altered(path, "PRAGMA writable_schema = RESET", "DROP TABLE forged")
+    with pytest.raises(KgdashError, match="is damaged"), opened(path, ABOUT):
+        pass
+
+
+def test_a_value_that_only_optuna_would_read_has_a_bound(tmp_path):
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT) as study:
+        study.ask().set_user_attr("other", "x" * (2**20 + 1))
+    read_study(path)
+    with pytest.raises(KgdashError, match="value of trial_user_attributes is too long"):
+        opened(path, ABOUT).__enter__()
