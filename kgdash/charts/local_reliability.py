@@ -19,12 +19,17 @@ from kgdash.statistics.estimate import number
 if TYPE_CHECKING:
     from kgdash.studies.reliability.local_comparison import Mean
 
+#: points that a browser draws at once
+_MOST = 10_000
+
 #: characters of a name in a text for hovering, at most and at least, and of all together
 _HOVERED, _FEW_HOVERED, _ALL_HOVERED = 60, 12, 2**20
 
 
 def relik_scatter(triples: pd.DataFrame) -> go.Figure:
     """Draw reciprocal rank against ReliK, one point per evaluated triple, both axes log.
+
+    Of more than 10,000 as many are drawn, evenly by ReliK.
 
     ``customdata`` of a point is the row number in ``triples``.
 
@@ -35,6 +40,8 @@ def relik_scatter(triples: pd.DataFrame) -> go.Figure:
     rows = rows[rows["reciprocal_rank"].notna() & rows["relik"].notna()]
     if rows.empty:
         return empty("no evaluated triple inside this subgraph")
+    evaluated = rows.sort_values("relik", kind="stable")
+    rows = evaluated.iloc[np.unique(np.linspace(0, len(rows) - 1, _MOST).astype(np.int64))]
     rows["text"] = _facts(rows)
     figure = go.Figure()
     colours = {"test": SIDE_COLOURS["tail"], "valid": SIDE_COLOURS["relation"]}
@@ -44,7 +51,7 @@ def relik_scatter(triples: pd.DataFrame) -> go.Figure:
             x=part["relik"],
             y=part["reciprocal_rank"],
             mode="markers",
-            name=f"{split} ({len(part)})",
+            name=f"{split} ({(evaluated['split'] == split).sum():,})",
             marker={
                 "color": colours.get(str(split), SIDE_COLOURS["head"]),
                 "symbol": symbols.get(str(split), "circle"),
@@ -61,8 +68,10 @@ def relik_scatter(triples: pd.DataFrame) -> go.Figure:
         (figure.update_yaxes, "reciprocal_rank", "reciprocal rank, mean of head and tail (log)"),
     ):
         update(title=title, **log_axis(rows[column]))
-    found = by_halves("ReliK", rows["relik"], "reciprocal rank", rows["reciprocal_rank"])
+    found = by_halves("ReliK", evaluated["relik"], "reciprocal rank", evaluated["reciprocal_rank"])
     message = f"Triples, reciprocal rank against ReliK: {found}."
+    if len(rows) < len(evaluated):
+        message += f" Drawn: {len(rows):,} of {len(evaluated):,}, evenly by ReliK."
     return finish(figure, message, height=420, clickmode="event+select")
 
 

@@ -12,6 +12,7 @@ from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
+from kgdash.ui.subgraphs import form
 from kgdash.ui.subgraphs.form import SubgraphChoice
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import DEMO, altered_run, read_run, write_run
@@ -162,6 +163,15 @@ def test_subgraph_without_triples_says_so(run):
     assert set(counts(app).values()) == {0}
     assert len(messages(app)) == 1
     assert not app.get("plotly_chart")
+
+
+def test_more_triples_than_a_page_shows_are_refused(monkeypatch):
+    monkeypatch.setattr(form, "_MOST", 50)
+    app = open_page("local", size="60")
+    (told,) = [error.value for error in app.error]
+    assert "these 60 entities have" in told
+    assert "a page shows 50 at most: take fewer entities" in told
+    assert not app.exception
 
 
 def test_subgraph_without_test_triples_says_so_and_still_shows_relik(run):

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from kgdash.errors import KgdashError
 from kgdash.graph import DIRECTIONS
 from kgdash.graph.python_call import python_call
 from kgdash.graph.subgraph import Subgraph
@@ -19,6 +20,9 @@ from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_
 from kgdash.ui.widgets.entity_choice import choose_entity, show_unknown_entity
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
+#: known triples of a part that a page shows
+_MOST = 100_000
+
 LARGEST_SEED = 2**31 - 1
 EVALUATED = {"test triples": "test", "all triples": "all"}
 
@@ -75,12 +79,25 @@ def choose_subgraph(
 
 
 def walked(run: Run, choice: SubgraphChoice) -> Subgraph:
-    """Return the subgraph that was chosen; its walk ends with who waits for it."""
+    """Return the subgraph that was chosen; its walk ends with who waits for it.
+
+    Of one with more triples than a page can show, say so and end the page's run.
+    """
     found: Subgraph = computed(
         "Walking the graph",
         (run.digest, choice, "subgraph"),
-        lambda report: python_call(lambda: run.subgraph(**dict(choice.arguments)), report),
+        lambda report: python_call(lambda: _walk(run, choice), report),
     )
+    return found
+
+
+def _walk(run: Run, choice: SubgraphChoice) -> Subgraph:
+    found = run.subgraph(**dict(choice.arguments))
+    if (held := len(found.triples())) > _MOST:
+        raise KgdashError(
+            f"these {len(found.entities):,} entities have {held:,} known triples between them, and "
+            f"a page shows {_MOST:,} at most: take fewer entities, or `kgdash subgraph`"
+        )
     return found
 
 

@@ -115,7 +115,7 @@ def _rows_that_fit(table: pd.DataFrame) -> int:
     sent = rows = 0
     for part in row_parts(table, _FEW_ROWS):
         texts = part.select_dtypes(exclude=["number", "bool"])
-        held = np.full(len(part), table.shape[1])
+        held = np.full(len(part), 8 * (table.shape[1] - texts.shape[1]))
         for _, column in texts.items():
             held += np.fromiter(map(held_bytes, map(str, column)), np.int64, len(part))
         fit = int(np.searchsorted(sent + np.cumsum(held), _MOST_SENT, side="right"))

@@ -29,10 +29,10 @@ def test_so_much_of_a_long_table_is_sent(monkeypatch):
     table = pd.DataFrame({"head": ["x" * 990] * 40_000, "count": range(40_000)})
     assert len(written(table.head(4_000))) == 4_000
     assert not told
-    assert len(written(table)) == 2**22 // 992
-    assert told == ["The first 4,228 of 40,000 rows; files hold all."]
+    assert len(written(table)) == 2**22 // 998
+    assert told == ["The first 4,202 of 40,000 rows; files hold all."]
     wide = table.assign(head="x" * 989 + "😀")  # four bytes a character in memory
-    assert len(written(wide)) == 2**22 // (4 * 990 + 2)
+    assert len(written(wide)) == 2**22 // (4 * 990 + 8)
     assert len(written(table.assign(head="x" * 10**5))) == 1_000
 
 
