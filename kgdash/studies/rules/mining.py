@@ -101,11 +101,16 @@ def mine_bodies(
         for shape, counts in _counts(steps, heads, chains, first, beat):
             good = (counts["support"] >= least) & ~_tautologies(steps, shape, first)
             good &= counts["support"] >= min_pca * counts["pca_body_size"]
-            second, head = np.nonzero(good)
+            head, second = np.nonzero(good.T)
+            if len(second) > max_rules:  # a table of millions, sorted, takes gigabytes
+                support = counts["support"][second, head]
+                confidence = support / counts["pca_body_size"][second, head]
+                kept = _best(confidence, support, max_rules)
+                head, second = head[kept], second[kept]
             about = {"head_relation": head, "first": first, "second": second}
             about |= {"joint": shape == "joint", "atoms": 1 if shape == "single" else 2}
             if len(second) or not found:
-                found_counts = {name: count[good] for name, count in counts.items()}
+                found_counts = {name: count[second, head] for name, count in counts.items()}
                 found.append(pd.DataFrame(about | found_counts))
         if sum(map(len, found)) > 2 * max_rules:
             found = [_first(heads, found, max_rules)]
@@ -215,6 +220,23 @@ def _tautologies(steps: DirectedEdges, shape: str, first: int) -> np.ndarray:
     if shape == "single":
         return (head == first) | (second > 0)
     return (head == first) | (head == second) | (second <= first)
+
+
+def _best(confidence: np.ndarray, support: np.ndarray, most: int) -> np.ndarray:
+    """Choose so many of greatest confidence, of equals those of greatest support, then the first.
+
+    :return: bool
+    """
+    kept, left = np.zeros(len(support), dtype=bool), np.arange(len(support))
+    for values in (confidence, support):
+        if len(left) <= most:
+            break
+        least = np.partition(values[left], len(left) - most)[len(left) - most]
+        kept[left[values[left] > least]] = True
+        most -= int((values[left] > least).sum())
+        left = left[values[left] == least]
+    kept[left[:most]] = True
+    return kept
 
 
 def _first(heads: _HeadRelations, found: list[pd.DataFrame], most: int) -> pd.DataFrame:

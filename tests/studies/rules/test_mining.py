@@ -82,6 +82,15 @@ def test_thresholds_order_and_the_most_rules():
     pd.testing.assert_frame_equal(few, mined.head(7))
 
 
+def test_of_equal_rules_the_first_are_kept():
+    pairs = [(a, b) for a in range(3) for b in range(3)]
+    graph = small_graph([(a, r, b) for r in range(5) for a, b in pairs[: 9 - r % 2]])
+    every = mine_rules(graph)
+    for most in (1, 4, 30, 200):
+        assert len(every) > most
+        pd.testing.assert_frame_equal(mine_rules(graph, max_rules=most), every.head(most))
+
+
 def test_no_rule_holds():
     graph = small_graph([(0, 0, 1), (2, 1, 3)])
     assert mine_rules(graph).empty
