@@ -14,16 +14,13 @@ from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
 from kgdash.ranking.metric import RatioMetric
-from kgdash.statistics.bootstrap import percentile_interval
+from kgdash.statistics.bootstrap import FEWEST, percentile_interval
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.rounding import rounded
 from kgdash.statistics.unseen import allow_for_unseen
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
 RESAMPLES, LARGE = 1000, 2000
-
-#: triples below which resampling says too little for an interval
-FEWEST = 10
 
 #: groups that a thread resamples before it takes more, and those whose resamples are held at once
 _AT_ONCE, _HELD = 4, 4096

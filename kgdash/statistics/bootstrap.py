@@ -7,6 +7,9 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 
+#: units (triples, queries, parts) below which resamples vary too little for an interval
+FEWEST = 10
+
 
 @dataclass(frozen=True)
 class Bootstrap:

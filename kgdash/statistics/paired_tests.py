@@ -15,7 +15,7 @@ from scipy.stats import wilcoxon
 
 from kgdash.files.table_cache import cached_table
 from kgdash.progress import Progress, phases, silent
-from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
+from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.rounding import excess
 
@@ -52,13 +52,13 @@ def paired_tests(
     :param bootstrap: ``resamples`` (m) and ``seed`` are of the permutation test too
     :return: one row per pair, in the order of the runs: ``a, b`` (str), ``triples`` (int64),
         ``mean_a``, ``mean_b``, ``difference`` (a − b; float64 in (−1, 1)), ``low``, ``high`` (NaN
-        for one triple), ``effect_size`` (Cohen's d of paired differences: their mean over their
-        standard deviation; NaN where they are all equal), ``p_permutation``, ``p_holm``,
+        for fewer than ten triples), ``effect_size`` (Cohen's d of paired differences: their mean
+        over their standard deviation; NaN where they are all equal), ``p_permutation``, ``p_holm``,
         ``p_wilcoxon`` (in (0, 1]; the last may be so small that it is 0), ``wins``, ``ties``,
         ``losses`` (int64: triples where a's value is higher, equal, lower)
     """
     content = hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
-    key = {"kind": "paired tests", "values": content, "names": list(names), "version": 2}
+    key = {"kind": "paired tests", "values": content, "names": list(names), "version": 3}
     key |= {"shape": list(values.shape), **asdict(bootstrap)}
     about = {"kind": "comparison", "run": ", ".join(names), "triples": len(values)}
     return cached_table(
@@ -108,9 +108,12 @@ def _paired_tests(
 def _intervals(
     differences: np.ndarray, bootstrap: Bootstrap, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the percentile bootstrap of each column's mean: two of ``(pairs,)``."""
+    """Return the ends of the percentile bootstrap of each column's mean: two of ``(pairs,)``.
+
+    NaN for fewer than `FEWEST` triples, of which resamples vary too little.
+    """
     count, pairs = differences.shape
-    if count < 2:
+    if count < FEWEST:
         return np.full(pairs, np.nan), np.full(pairs, np.nan)
     rng, resamples = np.random.default_rng((bootstrap.seed, 0)), bootstrap.resamples
     means = np.empty((resamples, pairs))

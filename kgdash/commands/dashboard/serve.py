@@ -14,7 +14,7 @@ from kgdash.files.user_data import VISITORS, data_folder
 from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 
 #: of what the fields of a page hold together, files apart
-_MOST_MB = 2
+_MOST_MB = 1
 
 
 def serve(

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, silent
-from kgdash.ranking.ratio_metrics import FEWEST
-from kgdash.statistics.bootstrap import percentile_interval, times_drawn
+from kgdash.statistics.bootstrap import FEWEST, percentile_interval, times_drawn
 from kgdash.statistics.rounding import rounded
 from kgdash.statistics.unseen import allow_for_unseen
 

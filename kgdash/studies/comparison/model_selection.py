@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, sem, spearmanr, t
 
-from kgdash.ranking.ratio_metrics import FEWEST, LARGE
-from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
+from kgdash.ranking.ratio_metrics import LARGE
+from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.proportions import clopper_pearson
 from kgdash.statistics.rounding import DIGITS, rounded

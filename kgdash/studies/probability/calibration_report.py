@@ -12,7 +12,7 @@ import pandas as pd
 from kgdash.engine.workers import one_thread
 from kgdash.errors import check_name
 from kgdash.progress import Progress, phases, silent
-from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
+from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.proportions import wilson
 from kgdash.studies.probability.calibration import WAYS, TestedCalibration
 from kgdash.studies.probability.query_groups import grouping
@@ -27,9 +27,6 @@ ERRORS = {
     "nll": "negative log-likelihood",
     "brier": "Brier score",
 }
-
-#: groups of fewer queries have no interval
-FEWEST = 10
 
 _BLOCK = 64
 

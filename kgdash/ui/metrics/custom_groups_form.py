@@ -91,7 +91,9 @@ def edit_groupings(run: Run, saved: dict[str, CustomGrouping]) -> None:
 def _by_conditions(name: str) -> CustomGrouping | None:
     rows: list[tuple[str, Condition]] = st.session_state.setdefault(_ROWS, [])
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        group = st.text_input("Group", key="row_group", placeholder="such as rare", width=150)
+        group = st.text_input(
+            "Group", key="row_group", placeholder="such as rare", width=150, max_chars=80
+        )
         column = st.selectbox("Column", [*NUMBERS, *NAMES], key="row_column", width=170)
         way = st.selectbox("is", operators_of(column), key="row_operator", width=120)
         value = st.text_input(

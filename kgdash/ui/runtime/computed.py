@@ -20,6 +20,10 @@ from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
+
+#: labels whose settings a session keeps, the latest; characters of a setting that is kept
+_MOST, _SHORT = 20, 1_000
+
 _STOPPED, _FINISHED, _WAITED = "stopped_computation", "finished_settings", "waited_job"
 
 
@@ -172,12 +176,19 @@ def _forget_stop() -> None:
 
 def _note_settings(label: str) -> None:
     """Keep the settings that led to a result, so that one can go back to it."""
-    kept = {
-        key: value
-        for key, value in st.session_state.items()
-        if isinstance(value, str | int | float | tuple | list)
-    }
-    st.session_state.setdefault(_FINISHED, {})[label] = (kept, frozenset(st.query_params))
+    kept = {key: value for key, value in st.session_state.items() if _is_short(value)}
+    finished = st.session_state.setdefault(_FINISHED, {})
+    finished.pop(label, None)
+    finished[label] = (kept, frozenset(st.query_params))
+    if len(finished) > _MOST:
+        del finished[next(iter(finished))]
+
+
+def _is_short(value: Any) -> bool:
+    """Tell whether a widget's value is as short as addresses are: it is kept for each label."""
+    if isinstance(value, tuple | list):
+        return len(value) <= _SHORT // 10 and sum(len(str(each)) for each in value) <= _SHORT
+    return isinstance(value, int | float) or (isinstance(value, str) and len(value) <= _SHORT)
 
 
 def _go_back(former: tuple[dict[Any, Any], frozenset[str]]) -> None:

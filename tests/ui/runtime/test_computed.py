@@ -159,6 +159,29 @@ def test_after_stop_one_may_go_back_to_the_former_result():
     assert app.number_input[0].value == 7
 
 
+def many_settings():
+    import streamlit as st
+
+    from kgdash.ui.runtime.computed import computed
+
+    for number in range(30):
+        computed(f"Counting {number}", ("many", number), lambda report: 1)
+    st.text_input("Long", "x" * 2_000, key="long")
+    st.multiselect("Few", ["a", "b"], ["a"], key="few")
+    computed("At last", ("many", -1), lambda report: 1)
+
+
+def test_a_session_keeps_short_settings_of_the_latest_labels():
+    """Texts of 2 MB in a field were kept for each label, in each tab."""
+    app = AppTest.from_function(many_settings, default_timeout=30).run()
+    finished = app.session_state[compute._FINISHED]
+    assert len(finished) == 20
+    assert list(finished)[-1] == "At last"
+    kept, _ = finished["At last"]
+    assert kept["few"] == ["a"]
+    assert "long" not in kept
+
+
 class HeldLine:
     """Stands for the line: the second place until it is let go, then the call is made here."""
 
