@@ -34,6 +34,16 @@ _ROWS = {
     "version_info": 1,
 }
 
+#: tables of which all rows belong to trials
+_OF_TRIALS = (
+    "trials",
+    "trial_params",
+    "trial_values",
+    "trial_intermediate_values",
+    "trial_user_attributes",
+    "trial_system_attributes",
+)
+
 #: what Optuna's TPE keeps of a trial beside its parameters, and does not read once it ended
 _OF_TPE = "tpe:relative_params:*"
 
@@ -70,23 +80,47 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
 def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
     """Open the study, or make it; refuse that of another search, naming the difference."""
     _check_journal(path)
-    if path.exists():
+    goes_on = path.exists()
+    if goes_on:
         _take_back(path)
         _check_same(path, read_study(path).about, about)
         _check_made_here(path)
         if not os.access(path, os.W_OK):
             raise KgdashError(f"can not write {path}: it is read-only")
-    else:
-        try:
-            with atomic_file(path) as part:
-                os.truncate(part, 0)
-                study = _study(part, create=True)
-                study.set_user_attr(ATTRIBUTE, dict(about))
-                study._storage.remove_session()
-                part.chmod(0o644)
-        except OSError as error:
-            raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
+    try:
+        with atomic_file(path.resolve()) as part:
+            os.truncate(part, 0)
+            study = _study(part, create=True)
+            study.set_user_attr(ATTRIBUTE, dict(about))
+            study._storage.remove_session()
+            if goes_on:
+                _copy_trials(path, part)
+            part.chmod(path.stat().st_mode if goes_on else 0o644)
+    except OSError as error:
+        raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return _study(path)
+
+
+@reads
+def _copy_trials(path: Path, part: Path) -> None:
+    """Take the rows of trials over into a file that Optuna has made here.
+
+    It opens none but its own: what a stranger's is beside its rows, pages that are shared, indices
+    that lie, a schema, is left behind.
+    """
+    left = path.stat().st_size
+    with open_to_read(path) as source, closing(connect(part, "rw")) as target, target:
+        for table in _OF_TRIALS:
+            width = len(target.execute(f"PRAGMA table_info({table})").fetchall())
+            rows = []
+            for row in source.execute(f"SELECT * FROM {table} NOT INDEXED LIMIT {MAX_ROWS}"):
+                left -= sum(len(value) if isinstance(value, str | bytes) else 1 for value in row)
+                if left < 0:
+                    raise KgdashError(f"{path} is damaged: its rows hold more than the file")
+                rows.append(row)
+            marks = ", ".join("?" * width)
+            target.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+        target.execute("UPDATE trials SET study_id = (SELECT study_id FROM studies)")
 
 
 def _check_journal(path: Path) -> None:
@@ -133,8 +167,6 @@ def _study(path: Path, create: bool = False) -> optuna.Study:
             return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize")
         study = optuna.load_study(storage=storage, study_name=STUDY)
         study.get_trials(deepcopy=False)  # which reads all that it ever will of what is there
-        if study.directions != [optuna.study.StudyDirection.MAXIMIZE]:
-            raise ValueError("it does not look for the greatest value")
         return study
     except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.StorageInternalError):
         raise

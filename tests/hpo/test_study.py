@@ -7,6 +7,7 @@ import struct
 from contextlib import closing
 from pathlib import Path
 
+import optuna
 import pytest
 
 from kgdash.errors import KgdashError
@@ -151,7 +152,6 @@ def test_a_trial_that_waits_with_what_it_brings_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE study_directions SET direction = 'MINIMIZE'",
         "UPDATE trial_user_attributes SET value_json = 'no JSON'",
         pytest.param(
             f"UPDATE trial_user_attributes SET value_json = '{'[' * 50_000}'", id="nested"
@@ -202,3 +202,21 @@ def test_a_value_that_only_optuna_would_read_has_a_bound(tmp_path):
     read_study(path)
     with pytest.raises(KgdashError, match="value of trial_user_attributes is too long"):
         opened(path, ABOUT).__enter__()
+
+
+def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
+    """Optuna opens no file but its own; a link to it stays one, and its mode what it was."""
+    real, link = tmp_path / "real.db", tmp_path / "link.db"
+    with opened(real, ABOUT) as study:
+        study.tell(study.ask(), 0.5)
+    altered(real, "UPDATE study_directions SET direction = 'MINIMIZE'", "PRAGMA user_version = 7")
+    altered(real, "UPDATE alembic_version SET version_num = 'x'")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    with opened(link, ABOUT) as study:
+        assert study.best_value == 0.5
+        assert study.direction == optuna.study.StudyDirection.MAXIMIZE
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(real)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (0,)
