@@ -1,6 +1,5 @@
 """What ranks say at a glance, in sentences made by rules (numbers.md#22-verdicts)."""
 
-import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
@@ -50,11 +49,12 @@ def groups_verdict(
     ordered = large.sort_values("value", ascending=metric.increasing, kind="stable")
     worst, best = _named(ordered.iloc[0]), _named(ordered.iloc[-1])
     said = f"{metric.short or metric.label} is worst in {worst}, and best in {best}."
-    if np.isnan(large["low"]).all():
+    large = large.dropna(subset="low")
+    if not len(large):
         return f"{said} There are no intervals of it here."
     below, above = (large["high"] < overall).sum(), (large["low"] > overall).sum()
     return (
-        f"{said} Of {len(large):,} groups of {SMALL} triples or more, {below:,} lie below all "
+        f"{said} Of {len(large):,} groups with an interval, {below:,} lie below all "
         f"together ({number(overall)}) with their whole interval, {above:,} above; of groups that "
         f"differ in nothing, some {number((1 - level) * len(large))} would."
     )

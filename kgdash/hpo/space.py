@@ -19,6 +19,7 @@ from pykeen.sampling import negative_sampler_resolver
 from pykeen.training import SLCWATrainingLoop, training_loop_resolver
 
 from kgdash.errors import KgdashError, check_name, unknown_name
+from kgdash.hpo.study_file import MAX_CHOICES, MAX_TEXT
 from kgdash.runs.softmax_training import ARGUMENTS, SOFTMAX
 from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import constructor_arguments, model_class
@@ -131,6 +132,14 @@ def _check_values(key: str, values: Any) -> None:
             raise KgdashError(f"{key}: a log range starts above 0; found {low}:{high}")
     elif isinstance(values, list) and len({repr(value) for value in values}) < len(values):
         raise KgdashError(f"{key}: expected different choices; found {values}")
+    elif isinstance(values, list) and (
+        len(values) > MAX_CHOICES
+        or max((len(str(value)) for value in values), default=0) > MAX_TEXT
+    ):
+        raise KgdashError(
+            f"{key}: expected at most {MAX_CHOICES} choices of {MAX_TEXT} characters; found "
+            f"{len(values)}"
+        )
     if key.startswith("training."):
         given = values if isinstance(values, list) else [values]
         given = [values["low"], values["high"]] if isinstance(values, Mapping) else given

@@ -45,6 +45,9 @@ _MAX_TRIALS, _MAX_PARAMETERS = 20_000, 200
 MAX_ROWS = 20 * _MAX_TRIALS
 #: numbers in a value: it is one, or a text
 _MAX_NUMBERS = 1_000
+#: characters of a choice or a parameter's name, choices of a parameter, and characters that are
+#: kept of a reason: pages send them with each trial
+MAX_TEXT, MAX_CHOICES, _REASON = 100, 100, 300
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params "
         "ORDER BY param_id",
     ):
-        parameters[name] = read(distribution)
+        parameters[name] = _short(name, read(distribution))
         if len(parameters) > _MAX_PARAMETERS:
             raise ValueError(f"more than {_MAX_PARAMETERS} parameters")
         chosen[trial][name] = _choice(parameters[name], float(value))
@@ -165,6 +168,17 @@ def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple]:
         if number >= MAX_ROWS:
             raise ValueError(f"more than {MAX_ROWS:,} rows in a table")
         yield row
+
+
+def _short(name: str, distribution: BaseDistribution) -> BaseDistribution:
+    """Return a parameter's distribution, unless a page could not show it."""
+    choices = getattr(distribution, "choices", ())
+    if len(choices) > MAX_CHOICES or max(len(str(c)) for c in (name, *choices)) > MAX_TEXT:
+        raise ValueError(
+            f"parameter {name:.100} has more than {MAX_CHOICES} choices, or more than {MAX_TEXT} "
+            "characters in one"
+        )
+    return distribution
 
 
 def _choice(distribution: BaseDistribution, value: float) -> str | float | None:
@@ -200,7 +214,8 @@ def _row(row: tuple, value: float | None, epochs: Any, reason: Any) -> list[Any]
     if start and end:
         seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
     trained = None if epochs is None else int(epochs)
-    return [int(number), named, value, trained, seconds, "" if reason is None else str(reason)]
+    told = "" if reason is None else str(reason)[:_REASON]
+    return [int(number), named, value, trained, seconds, told]
 
 
 def _column(values: list[Any]) -> pd.Series:

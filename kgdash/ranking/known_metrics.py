@@ -16,6 +16,9 @@ _HOYT = (
     "in knowledge graphs"
 )
 
+#: triples from which means of ranks have an interval: of fewer a few large ranks decide
+_FEWEST = 300
+
 _ADJUSTED = "(x − E[x]) / (best x − E[x])"
 _Z = "(x − E[x]) / √Var[x], sign turned so that higher is better"
 _USE_OF_Z = (
@@ -79,7 +82,7 @@ METRICS: dict[str, Metric] = {
                 "adjusted_arithmetic_mean_rank_index",
                 "z_arithmetic_mean_rank",
             ),
-            ratio=RatioMetric(),
+            ratio=RatioMetric(fewest=_FEWEST),
             source=_BORDES,
         ),
         Metric(
@@ -116,7 +119,7 @@ METRICS: dict[str, Metric] = {
             True,
             "As the mean rank, where a figure in (0, 1] is wanted.",
             ("iamr",),
-            ratio=RatioMetric(transform=lambda mean: 1 / mean),
+            ratio=RatioMetric(transform=lambda mean: 1 / mean, fewest=_FEWEST),
             source=_HOYT,
         ),
         Metric(
@@ -207,7 +210,7 @@ METRICS: dict[str, Metric] = {
             ("adjusted_mean_rank", "amr", "aamr"),
             short="AMR",
             depends_on_num_entities=False,
-            ratio=RatioMetric(denominator=lambda _, n: (n + 1) / 2),
+            ratio=RatioMetric(denominator=lambda _, n: (n + 1) / 2, fewest=_FEWEST),
             source=_BERRENDORF,
         ),
         Metric(
@@ -223,7 +226,7 @@ METRICS: dict[str, Metric] = {
             short="AMRI",
             depends_on_num_entities=False,
             ratio=RatioMetric(
-                lambda r, _: r - 1, lambda _, n: (n - 1) / 2, lambda ratio: 1 - ratio
+                lambda r, _: r - 1, lambda _, n: (n - 1) / 2, lambda ratio: 1 - ratio, _FEWEST
             ),
             source=_BERRENDORF,
         ),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from kgdash.statistics.bootstrap import FEWEST
+
 
 def _ranks(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     return ranks
@@ -24,12 +26,14 @@ class RatioMetric:
     """A metric as ``transform(Σ numerator / Σ denominator)`` over ranks.
 
     ``numerator`` and ``denominator`` take ranks and numbers of candidates, both ``(n,)``;
-    ``transform`` takes the ratio. It is monotone, so that it carries intervals over.
+    ``transform`` takes the ratio. It is monotone, so that it carries intervals over. ``fewest``
+    triples have an interval: more where a few large ranks decide.
     """
 
     numerator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ranks
     denominator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ones
     transform: Callable[[np.ndarray], np.ndarray] = _same
+    fewest: int = FEWEST
 
     def value(self, ranks: np.ndarray, candidates: np.ndarray) -> float:
         """Return the metric of ranks and their numbers of candidates, ``(n,)`` each."""

@@ -14,7 +14,7 @@ from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
 from kgdash.ranking.metric import RatioMetric
-from kgdash.statistics.bootstrap import FEWEST, percentile_interval
+from kgdash.statistics.bootstrap import percentile_interval
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.rounding import rounded
 from kgdash.statistics.unseen import allow_for_unseen
@@ -71,15 +71,15 @@ def ratio_intervals(
     :param denominator: likewise
     :param sizes: int64: triples per group
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
-    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than `FEWEST`
-        triples, and where all values are equal: resampling would claim a certainty that they do
-        not give
+    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer triples than the
+        metric's ``fewest``, and where all values are equal: resampling would claim a certainty that
+        they do not give
     """
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ends = np.full((len(sizes), 2), np.nan)
     for first in range(0, len(sizes), _HELD):
         some = slice(first, first + _HELD)
-        drawn = np.flatnonzero((sizes[some] >= FEWEST) & (sizes[some] < LARGE))
+        drawn = np.flatnonzero((sizes[some] >= metric.fewest) & (sizes[some] < LARGE))
         limits = starts[first : first + _HELD + 1]
         ratios = _resampled(numerator, denominator, limits, drawn, seeds[some])
         if len(drawn):

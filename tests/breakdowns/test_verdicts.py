@@ -59,7 +59,7 @@ def test_groups(metric, worst, best):
     assert f"worst in **{worst}**, " in said
     assert f"best in **{best}**, " in said
     assert "**a**, 0.200 (0.100 to 0.300)" in said
-    assert "Of 4 groups of 30 triples or more, 2 lie below all together (0.500)" in said
+    assert "Of 4 groups with an interval, 2 lie below all together (0.500)" in said
     assert "whole interval, 1 above; of groups that differ in nothing, some 0.2" in said
     assert "nothing, some 0.4" in groups_verdict(GROUPS, 0.5, find_metric(metric), level=0.9)
 

@@ -102,8 +102,20 @@ def test_rows_values_and_parameters_have_bounds(study, monkeypatch):
             """'{"name": "CategoricalDistribution", "attributes": {"choices": [[1, 2]]}}'""",
             "a list where a number or a text belongs",
         ),
+        (
+            "UPDATE trial_params SET param_value = 0, distribution_json = "
+            """'{"name": "CategoricalDistribution", "attributes": {"choices": ["'"""
+            "|| hex(zeroblob(51)) || '\"]}}'",
+            "more than 100 characters",
+        ),
+        (
+            "UPDATE trial_params SET param_value = 0, distribution_json = "
+            """'{"name": "CategoricalDistribution", "attributes": {"choices": ['"""
+            f"|| '{','.join(map(str, range(101)))}' || ']}}}}'",
+            "more than 100 choices",
+        ),
     ],
-    ids=["many", "a list", "a list to choose"],
+    ids=["many", "a list", "a list to choose", "a long choice", "many choices"],
 )
 @pytest.mark.filterwarnings("ignore:Choices for a categorical distribution")
 def test_what_trials_hold_is_plain(study, statement, message):
