@@ -154,6 +154,8 @@ def brief(value: object) -> str:
     if isinstance(value, tuple):
         inner = ", ".join("(…)" if isinstance(v, tuple) else brief(v) for v in value[:6])
         return f"({inner}{', …' if len(value) > 6 else ''})"
-    if isinstance(value, str | int | float | None):
-        return f"{value!r:.80}"
+    if isinstance(value, str):
+        return f"{value[:80]!r:.80}"
+    if isinstance(value, float | None) or (isinstance(value, int) and abs(value) < 2**64):
+        return repr(value)
     return type(value).__name__

@@ -76,8 +76,8 @@ class Bundle:
             if entry.kind not in _DTYPES:
                 raise KgdashError(f"{self._index}: {key}: expected floats of 16 to 64 bits")
             dtype = np.dtype(_DTYPES[entry.kind])
-            count = math.prod(entry.shape)
-            if len(entry.shape) > _MOST_AXES or count * dtype.itemsize != entry.size or not count:
+            count = math.prod(entry.shape) if len(entry.shape) <= _MOST_AXES else 0
+            if count * dtype.itemsize != entry.size or not count:
                 raise ValueError(f"{key}: its shape and its bytes do not fit")
             with self._numbers(entry) as stream:
                 return np.fromfile(stream, dtype, count).reshape(entry.shape)

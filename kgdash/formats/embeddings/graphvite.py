@@ -18,6 +18,7 @@ from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.matrices import single_precision
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.pickle_arrays import PickledArray, read_array_pickle
+from kgdash.formats.pickle_records import brief
 
 _EXPECTED = "expected what save_model of a KnowledgeGraphApplication of GraphVite's writes"
 
@@ -38,7 +39,7 @@ def read_graphvite(path: Path, options: Options) -> Embedding:
     model = solver["model"] if "model" in solver else options.one_of(_MODELS, path)
     if model not in _MODELS:
         raise KgdashError(
-            f"{path}: {model!r:.40} is not read; expected one of {', '.join(_MODELS)}"
+            f"{path}: {brief(model)} is not read; expected one of {', '.join(_MODELS)}"
         )
     entities = _array(solver, "entity_embeddings", path)
     relations = _array(solver, "relation_embeddings", path)

@@ -17,7 +17,7 @@ from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.embeddings.torch_states import read_archive, tensors
-from kgdash.formats.pickle_records import Call
+from kgdash.formats.pickle_records import Call, brief
 from kgdash.formats.pickled_modules import mapping
 
 _EXPECTED = "a checkpoint of LibKGE's, such as checkpoint_best.pt"
@@ -86,7 +86,7 @@ def _configured(config: object, path: Path) -> tuple[str, bool, int | None]:
         model = own.get("type")
     if not isinstance(model, str) or model not in _MODELS:
         raise KgdashError(
-            f"{path}: model {model!r:.60} is not read; expected {', '.join(_MODELS)}, or "
+            f"{path}: model {brief(model)} is not read; expected {', '.join(_MODELS)}, or "
             f"{_RECIPROCAL} of one"
         )
     if model not in ("transe", "rotate"):

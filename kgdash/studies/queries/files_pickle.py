@@ -19,6 +19,7 @@ import numpy as np
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.text import read_content
 from kgdash.formats.pickle_containers import MAX_BYTES, read_plain_pickle
+from kgdash.formats.pickle_records import brief
 from kgdash.graph import SPLITS
 from kgdash.progress import Progress, silent
 from kgdash.studies.queries.files_text import QUERY2BOX_TYPES
@@ -189,7 +190,7 @@ def _parsed(kind: str, branches: Any, after: Any, query: Any, where: str) -> _Qu
         pass
     raise KgdashError(
         f"expected a query of type {kind}, branches of (entity, (relation, …)); found "
-        f"{query!r:.100} ({where})"
+        f"{brief(query)} ({where})"
     )
 
 

@@ -115,6 +115,7 @@ def test_reciprocal_relations_score_heads(tmp_path):
     ("options", "message"),
     [
         ({"model": "conve"}, "model 'conve' is not read; expected complex"),
+        ({"model": [[1], [1]]}, "model list is not read; expected complex"),
         ({"model": "transe", "transe": {"l_norm": 3.0}}, "l_norm 3 is not read"),
         ({"model": "transe", "transe": {"l_norm": "x"}}, "l_norm 'x' is not read"),
         (None, "holds no options of LibKGE's"),
