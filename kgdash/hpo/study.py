@@ -108,18 +108,15 @@ def _copy_trials(path: Path, part: Path) -> None:
     It opens none but its own: what a stranger's is beside its rows, pages that are shared, indices
     that lie, a schema, is left behind.
     """
-    left = path.stat().st_size
     with open_to_read(path) as source, closing(connect(part, "rw")) as target, target:
         for table in _OF_TRIALS:
-            width = len(target.execute(f"PRAGMA table_info({table})").fetchall())
-            rows = []
-            for row in source.execute(f"SELECT * FROM {table} NOT INDEXED LIMIT {MAX_ROWS}"):
-                left -= sum(len(value) if isinstance(value, str | bytes) else 1 for value in row)
-                if left < 0:
-                    raise KgdashError(f"{path} is damaged: its rows hold more than the file")
-                rows.append(row)
-            marks = ", ".join("?" * width)
-            target.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+            try:
+                rows = source.execute(f"SELECT * FROM {table} NOT INDEXED").fetchmany(MAX_ROWS)
+            except sqlite3.DataError as error:
+                raise KgdashError(f"{path}: a value of {table} is too long: {error}") from error
+            if rows:
+                marks = ", ".join("?" * len(rows[0]))
+                target.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
         target.execute("UPDATE trials SET study_id = (SELECT study_id FROM studies)")
 
 
@@ -177,10 +174,9 @@ def _study(path: Path, create: bool = False) -> optuna.Study:
 
 @reads
 def _check_made_here(path: Path) -> None:
-    """Refuse what no search of ours leaves, as Optuna goes by all that is there.
+    """Refuse what no search of ours leaves: only rows of trials are taken over.
 
-    A trigger, say, would run, without bounds, as it writes; parameters that the file keeps for a
-    trial are tried whatever the space.
+    Parameters that a file keeps for a trial would be tried whatever the space.
     """
     engine = optuna.storages.RDBStorage("sqlite://").engine
     with closing(engine.raw_connection()) as made:
@@ -191,7 +187,7 @@ def _check_made_here(path: Path) -> None:
             kind, name, _ = more[0]
             raise KgdashError(
                 f"{path} holds the {kind} {name:.100}, which Optuna {optuna.__version__} would not "
-                "have made so, and which would run as it writes; start a search on a new file"
+                "have made so, and which would be lost; start a search on a new file"
             )
         for table in sorted(name for kind, name, _ in ours if kind == "table"):
             most = _ROWS.get(table, MAX_ROWS)
@@ -202,7 +198,6 @@ def _check_made_here(path: Path) -> None:
                     f"{path} holds more than {most:,} rows of {table}, which no search of kgdash "
                     "leaves there; start a search on a new file"
                 )
-            _check_lengths(path, connection, table)
         other = connection.execute(
             "SELECT substr(key, 1, 100) FROM trial_system_attributes WHERE key NOT GLOB ? LIMIT 1",
             (_OF_TPE,),
@@ -212,16 +207,6 @@ def _check_made_here(path: Path) -> None:
                 f"{path} holds {other[0]} of a trial, which no search of kgdash leaves there; "
                 "start a search on a new file"
             )
-
-
-def _check_lengths(path: Path, connection: sqlite3.Connection, table: str) -> None:
-    """Look at all of a table: a value that is too long to be read here is not read by Optuna."""
-    columns = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
-    lengths = ", ".join(f"max(length({column}))" for column in columns)
-    try:
-        connection.execute(f"SELECT {lengths} FROM {table}").fetchall()
-    except sqlite3.DataError as error:
-        raise KgdashError(f"{path}: a value of {table} is too long: {error}") from error
 
 
 def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
