@@ -47,7 +47,7 @@ MAX_ROWS = 20 * _MAX_TRIALS
 _MAX_NUMBERS = 1_000
 #: characters of a choice or a parameter's name, choices of a parameter, and characters that are
 #: kept of a reason: pages send them with each trial
-MAX_TEXT, MAX_CHOICES, _REASON = 100, 100, 300
+MAX_TEXT, MAX_CHOICES, _REASON = 100, 100, 2_000
 
 
 @dataclass(frozen=True)

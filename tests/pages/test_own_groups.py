@@ -91,5 +91,6 @@ def test_a_damaged_file_costs_a_warning(run):
     path.parent.mkdir(parents=True)
     path.write_text("{")
     app = open_page("breakdowns")
-    assert "not valid JSON" in app.warning[0].value
+    assert "groupings" in app.warning[0].value
+    assert "mend or remove it" in app.warning[0].value
     assert len(table(app, "group", "value"))
