@@ -64,7 +64,8 @@ def wrong_clock(clean: Clean, template: Path, work: Path, generator: random.Rand
         when = generator.choice((0, 1, 2**31 - 1, 4e9, generator.random() * 4e9))
         os.utime(path, (when, when))
     if any(name.startswith("cache/") for name in clean.after):  # it is there that it sweeps
-        for name in ("a.lock", "a.next.lock", ".a-00000001.kgdash-part"):
+        table = 40 * "a"
+        for name in (f"{table}.lock", f"{table}.next.lock", f".{table}-00000001.kgdash-part"):
             (sandbox / "cache" / name).touch()
             os.utime(sandbox / "cache" / name, (4e9, 4e9))
     ended = run(clean.operation, sandbox, before=lambda: _jump(generator))
