@@ -124,9 +124,13 @@ def _check_journal(path: Path) -> None:
     """Refuse a journal beside the file that would do more than undo what was half-written there.
 
     One of several files ends with the name of another one, which SQLite would delete whatever it is
-    (sqlite.org/fileformat.html#the_rollback_journal): a search's never does.
+    (sqlite.org/fileformat.html#the_rollback_journal): a search's never does. Nor has it a
+    write-ahead log, whose pages SQLite lays over whatever file has the name.
     """
-    journal = _journal(path)
+    for ending in ("-wal", "-shm"):
+        if os.path.lexists(log := _beside(path, ending)):
+            raise KgdashError(f"{log} is not what a search leaves: remove it, or name another file")
+    journal = _beside(path, "-journal")
     if not os.path.lexists(journal):
         return
     if not path.exists():
@@ -145,16 +149,26 @@ def _check_journal(path: Path) -> None:
 
 
 def _take_back(path: Path) -> None:
-    """Let SQLite undo what a killed process had half-written, which takes leave to write."""
-    if os.path.lexists(_journal(path)):
-        with suppress(sqlite3.Error), closing(connect(path, "rw")) as connection:
-            connection.execute("PRAGMA schema_version").fetchall()  # judges nothing else yet
+    """Let SQLite undo what a killed process had half-written, which takes leave to write.
+
+    A journal that it would play back later must not stay: it is of this file, not of the next one.
+    """
+    if not os.path.lexists(journal := _beside(path, "-journal")):
+        return
+    with suppress(sqlite3.Error), closing(connect(path, "rw")) as connection:
+        connection.execute("PRAGMA schema_version").fetchall()  # judges nothing else yet
+    with suppress(FileNotFoundError), journal.open("rb") as stream:
+        if stream.read(1).strip(b"\0"):
+            raise KgdashError(
+                f"{journal} can not be played back into {path}, which has half of what a killed "
+                "search wrote: take write access to both, or remove them"
+            )
 
 
-def _journal(path: Path) -> Path:
-    """Return where SQLite has the journal of a file, or of what a link leads to."""
+def _beside(path: Path, ending: str) -> Path:
+    """Return where SQLite has a journal of a file, or of what a link leads to."""
     place = path.resolve()
-    return place.with_name(f"{place.name}-journal")
+    return place.with_name(f"{place.name}{ending}")
 
 
 def _study(path: Path, create: bool = False) -> optuna.Study:

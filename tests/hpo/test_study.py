@@ -11,6 +11,7 @@ import optuna
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.hpo import study as study_module
 from kgdash.hpo.study import opened
 from kgdash.hpo.study_file import FORMAT, VERSION, read_study
 from tests.support.small_search import altered
@@ -90,6 +91,20 @@ def test_a_journal_that_waits_for_a_new_file_is_refused(database, tmp_path):
         pass
     assert other.exists()
     assert not new.exists()
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm"])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_log_beside_a_search_is_refused(tmp_path, ending, is_there):
+    """SQLite lays a log's pages over whatever has the name, also over a file made anew."""
+    path = tmp_path / "search.db"
+    if is_there:
+        with opened(path, ABOUT):
+            pass
+    (tmp_path / f"search.db{ending}").write_bytes(b"a stranger's")
+    with pytest.raises(KgdashError, match=f"search.db{ending} is not what a search leaves"):
+        opened(path, ABOUT).__enter__()
+    assert path.exists() == is_there
 
 
 def test_a_journal_that_is_a_pipe_is_refused(database, tmp_path):
@@ -220,3 +235,19 @@ def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
     assert real.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(real)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (0,)
+
+
+def test_a_journal_that_can_not_be_played_back_is_not_left_for_the_next_file(tmp_path, monkeypatch):
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT):
+        pass
+    before = path.read_bytes()
+    (tmp_path / "search.db-journal").write_bytes(MAGIC + bytes(504))
+
+    def fail(path, mode):
+        raise sqlite3.OperationalError("read-only")
+
+    monkeypatch.setattr(study_module, "connect", fail)
+    with pytest.raises(KgdashError, match="can not be played back"):
+        opened(path, ABOUT).__enter__()
+    assert path.read_bytes() == before
