@@ -65,7 +65,7 @@ def show_triples_of(group: str) -> None:
 
 left, right = st.columns([3, 2], gap="large")
 with left:
-    st.header("Values with 95% intervals")
+    st.header("Values with 95% intervals" if groups["low"].notna().any() else "Values")
     st.caption(
         f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all "
         "groups. Hatched: a small group. Click a bar to see its triples."

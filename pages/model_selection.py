@@ -12,6 +12,7 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_view
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.parallel_chart import show_parallel
 from kgdash.ui.widgets.search_picker import choose_study
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
@@ -43,7 +44,7 @@ st.caption(
 left, right = st.columns([3, 2], gap="large")
 with left:
     st.header("Best so far")
-    show_chart(best_so_far(trials), "best_so_far", f"{study.path.stem}-best-so-far")
+    show_chart(drawn(best_so_far, trials), "best_so_far", f"{study.path.stem}-best-so-far")
 with right:
     st.header("The best configuration")
     if best is None:

@@ -27,6 +27,9 @@ _STATES = {
 
 VALUE = "MRR on valid"
 
+#: characters of a reason in a text for hovering, at most, and of those of all trials together
+_REASON, _ALL_REASONS = 300, 2**18
+
 
 def best_so_far(trials: pd.DataFrame) -> go.Figure:
     """Draw each trial's value, and the best so far as a line; failed ones stand at zero.
@@ -36,7 +39,7 @@ def best_so_far(trials: pd.DataFrame) -> go.Figure:
     ended = trials[trials["state"].isin(list(_STATES))]
     if not len(ended):
         return empty("no trial has ended yet")
-    figure = go.Figure()
+    figure, most = go.Figure(), min(_REASON, _ALL_REASONS // len(ended))
     figure.add_scatter(
         x=ended["trial"],
         y=ended["best_so_far"],
@@ -55,7 +58,7 @@ def best_so_far(trials: pd.DataFrame) -> go.Figure:
                 marker=marker,
                 name=state,
                 cliponaxis=False,
-                text=[_about(row) for row in rows.to_dict("records")],
+                text=[_about(row, most) for row in rows.to_dict("records")],
                 hovertemplate="%{text}<extra></extra>",
             )
     figure.update_xaxes(title="trial")
@@ -203,11 +206,11 @@ def _span(low: float, high: float) -> dict[str, Any]:
     return {"range": [low, high] if high > low else [low - 0.5, high + 0.5]}
 
 
-def _about(row: dict[str, Any]) -> str:
+def _about(row: dict[str, Any], most: int) -> str:
     text = f"trial {row['trial']}, {row['state']}"
     if row["value"] == row["value"]:
         text += f"<br>{VALUE} {number(row['value'])}"
         text += f" after {row['epochs']} epochs" if row["epochs"] == row["epochs"] else ""
-    reason = str(row["reason"])
-    parts = [reason[start : start + 60] for start in range(0, min(len(reason), 300), 60)]
+    reason = str(row["reason"])[:most]
+    parts = [reason[start : start + 60] for start in range(0, len(reason), 60)]
     return "<br>".join([text, *(escape(part) for part in parts)])
