@@ -9,7 +9,6 @@ from typing import Any, cast
 from urllib.parse import quote
 
 import optuna
-from optuna.trial import TrialState
 from sqlalchemy.exc import SQLAlchemyError
 
 from kgdash.errors import KgdashError
@@ -63,10 +62,7 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         with hold_lock(path.with_name(f".{path.name}.lock"), busy):
-            study = _open(path, about)
-            for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-                study.tell(trial.number, state=TrialState.FAIL)
-            yield study
+            yield _open(path, about)
     except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.StorageInternalError) as error:
         cause = getattr(error.__cause__ or error, "orig", None) or error.__cause__ or error
         raise KgdashError(
@@ -118,6 +114,10 @@ def _copy_trials(path: Path, part: Path) -> None:
                 marks = ", ".join("?" * len(rows[0]))
                 target.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
         target.execute("UPDATE trials SET study_id = (SELECT study_id FROM studies)")
+        target.execute(
+            "UPDATE trials SET state = 'FAIL', datetime_complete = datetime_start "
+            "WHERE state = 'RUNNING'"  # cut short, after a time that nobody knows
+        )
 
 
 def _check_journal(path: Path) -> None:

@@ -217,6 +217,7 @@ class TestGoingOn:
         assert read_study(study_file).trials["state"].tolist() == ["finished", "running"]
         study = search(graph, plan(), study_file, Budget(trials=2))
         assert study.trials["state"].tolist() == ["finished", "interrupted", "finished"]
+        assert study.trials["seconds"][1] == 0, "not the time until one went on"
 
     def test_after_a_kill_while_it_wrote(self, graph, study_file):
         """SQLite leaves a journal then, which only who may write can play back."""
