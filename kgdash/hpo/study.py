@@ -61,7 +61,8 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        with hold_lock(path.with_name(f".{path.name}.lock"), busy):
+        place = path.resolve()  # by a link, it is one and the same search
+        with hold_lock(place.with_name(f".{place.name}.lock"), busy):
             yield _open(path, about)
     except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.StorageInternalError) as error:
         cause = getattr(error.__cause__ or error, "orig", None) or error.__cause__ or error

@@ -228,6 +228,12 @@ def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
     altered(real, "UPDATE alembic_version SET version_num = 'x'")
     real.chmod(0o600)
     link.symlink_to(real)
+    with (
+        opened(real, ABOUT),
+        pytest.raises(KgdashError, match="another search is running"),
+        opened(link, ABOUT),
+    ):
+        pass
     with opened(link, ABOUT) as study:
         assert study.best_value == 0.5
         assert study.direction == optuna.study.StudyDirection.MAXIMIZE
