@@ -15,7 +15,7 @@ from kgdash.graph import IDS
 from kgdash.progress import Progress, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
-from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
+from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.rounding import rounded
 from kgdash.studies.agreement.agreement import Agreement, pairwise
@@ -44,9 +44,6 @@ MEASURES = {
 
 #: what is asked to foresee conflicts: of the entity that a query names
 FORESEEING = {"relik": "ReliK, the mean over training triples", "degree": "training triples"}
-
-#: entities with queries of each kind from which an area under the curve is given an interval
-_FEWEST = 10
 
 _BLOCK_ROWS = 64
 
@@ -190,7 +187,7 @@ def foreseen_conflicts(
     conflict, anchor = found.queries["conflict"].to_numpy()[known], anchor[known]
     lower = {name: -rounded(value[known]) for name, value in values.items()}
     named = [len(np.unique(anchor[kind])) for kind in (conflict, ~conflict)]
-    drawn = resampled(lower, conflict, anchor, bootstrap) if min(named) >= _FEWEST else None
+    drawn = resampled(lower, conflict, anchor, bootstrap) if min(named) >= FEWEST else None
     rows = []
     for name, value in lower.items():
         ends = np.full(2, np.nan)

@@ -20,11 +20,11 @@ from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_
 from kgdash.ui.widgets.entity_choice import choose_entity, show_unknown_entity
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
-#: known triples of a part that a page shows
-_MOST = 100_000
-
 LARGEST_SEED = 2**31 - 1
 EVALUATED = {"test triples": "test", "all triples": "all"}
+
+#: known triples of a part that a page shows
+_MOST = 100_000
 
 
 @dataclass(frozen=True)
