@@ -11,7 +11,7 @@ from kgdash.charts.breakdowns import shortened
 from kgdash.charts.message import of_each
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label, whiskers
 from kgdash.files.html import escape
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 
 #: groups drawn per figure
 _MOST_GROUPS = 20
@@ -166,7 +166,7 @@ def coverage_figure(table: pd.DataFrame, epsilon: float, in_order: bool = False)
     figure.add_vline(x=promise, line={"color": GREY, "dash": "dash", "width": 1.5})
     least = min(float(rows["low"].min()), promise)
     figure.update_xaxes(
-        title=f"sets that hold the true answer<br>dashed: {promise:.0%} promised",
+        title=f"sets that hold the true answer<br>dashed: {percent(promise)} promised",
         range=[max(least - 0.03, -0.02), 1.02],
         tickformat=".0%",
     )
@@ -174,6 +174,6 @@ def coverage_figure(table: pd.DataFrame, epsilon: float, in_order: bool = False)
         tickvals=place, ticktext=names, range=[0.7 - len(rows), 0.7], showgrid=False
     )
     found = of_each(rows["group"].astype(str), rows["coverage"], rows["low"], rows["high"])
-    message = f"Coverage against the promised {promise:.0%}: {found}."
+    message = f"Coverage against the promised {percent(promise)}: {found}."
     height = 100 + 24 * len(rows)
     return finish(figure, message, height, clickmode="event+select", showlegend=False)

@@ -14,6 +14,7 @@ import pandas as pd
 from kgdash.health.distribution import FREQUENT
 from kgdash.health.summary import constant_queries, query_numbers, score_summary, shared_best
 from kgdash.ranking.metrics import POOLS, tie_summary
+from kgdash.statistics.estimate import percent
 
 #: worst first
 LEVELS = ("fault", "notice", "fine", "unknown")
@@ -155,8 +156,8 @@ def _saturation(evidence: Evidence, _: pd.DataFrame) -> Finding:
     text = "The best score of a query is hardly ever shared."
     if count:
         text = (
-            f"In {count:,} of {len(spread):,} ranks ({share:.1%}) the best candidates share one "
-            f"score, at most {int(top[saturated].max()):,} of them: the top has no order."
+            f"In {count:,} of {len(spread):,} ranks ({percent(share, 1)}) the best candidates "
+            f"share one score, at most {int(top[saturated].max()):,} of them: the top has no order."
         )
     rule = (
         f"a fault where in {_SATURATED:.0%} of the ranks two or more candidates, and {_SHARED:.0%} "
@@ -176,8 +177,8 @@ def _at_end(end: str, level: str) -> Callable[[Evidence, pd.DataFrame], Finding]
         text = f"{share:.4%} of the candidates' scores are exactly the {end}, {rivals[end]:.4g}."
         if bad:
             text = (
-                f"{share:.1%} of the candidates' scores are exactly the {end}, {rivals[end]:.4g}: "
-                "scores are saturated or clipped there."
+                f"{percent(share, 1)} of the candidates' scores are exactly the {end}, "
+                f"{rivals[end]:.4g}: scores are saturated or clipped there."
             )
         elif not finite:
             text = "No candidate's score is finite."
@@ -197,7 +198,7 @@ def _frequent(evidence: Evidence, summary: pd.DataFrame) -> Finding:
         return Finding("frequent value", "fine", np.nan, text, rule)
     share = first["candidates"] / rivals
     text = (
-        f"{share:.1%} of the candidates' scores are exactly {first['left']:.6g}, as are "
+        f"{percent(share, 1)} of the candidates' scores are exactly {first['left']:.6g}, as are "
         f"{int(first['true']):,} true scores: clamping, or embeddings that are equal or zero."
     )
     return Finding("frequent value", "notice", share, text, rule)
@@ -211,9 +212,9 @@ def _ties(evidence: Evidence, _: pd.DataFrame) -> Finding:
     text = "No true answer shares its score with another candidate."
     if ties["tied_share"] > 0:
         text = (
-            f"{ties['tied_share']:.2%} of the true answers share their score, the most with "
-            f"{ties['largest_tie'] - 1:,} others; the MRR lies {ties['mrr_gap']:.3g} apart between "
-            "optimistic and pessimistic ranks."
+            f"{percent(ties['tied_share'], 2)} of the true answers share their score, the "
+            f"most with {ties['largest_tie'] - 1:,} others; the MRR lies {ties['mrr_gap']:.3g} "
+            "apart between optimistic and pessimistic ranks."
         )
     level = "fault" if ties["mrr_gap"] > _GAP else "fine"
     return Finding("ties", level, ties["mrr_gap"], text, rule)
@@ -280,4 +281,4 @@ def _level(value: float, fault: float, noticed: bool) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count / max(total, 1):.2%}"
+    return percent(count / max(total, 1), 2)

@@ -21,6 +21,7 @@ from kgdash.reports.named_charts import draw_chart
 from kgdash.reports.section import Section, Shown
 from kgdash.reports.trust import trust_sections
 from kgdash.runs import Run
+from kgdash.statistics.estimate import percent
 from kgdash.version import __version__
 
 #: a gap between optimistic and pessimistic MRR that hints at saturated scores
@@ -108,7 +109,7 @@ def _notes(evaluated: Evaluation) -> list[str]:
     both = evaluated.ties["both"]
     if both["mrr_gap"] > _WIDE_GAP:
         notes.append(
-            f"{both['tied_share']:.1%} of the true answers share their score with another "
+            f"{percent(both['tied_share'], 1)} of the true answers share their score with another "
             f"candidate, and the MRR lies {both['mrr_gap']:.3g} apart between optimistic and "
             "pessimistic ranks: saturated or constant scores; read the realistic ranks"
         )

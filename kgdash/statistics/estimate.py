@@ -38,12 +38,22 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
 
 
-def percent(share: float) -> str:
-    """Write a share or probability: "84%", near 0 and 1 with a decimal ("0.3%"); "–" for NaN."""
+def percent(share: float, decimals: int = 0) -> str:
+    """Write a share or probability: "84%", near 0 and 1 with a decimal ("0.3%"); "–" for NaN.
+
+    :param decimals: digits after the point that matter throughout
+    :return: "100%" for all alone, and "0%" for nothing alone
+    """
     if math.isnan(share):
         return "–"
-    if 0 < min(share, 1 - share) < 1e-3:
-        return "< 0.1%" if share < 0.5 else "> 99.9%"
+    if share in (0, 1):
+        return f"{share:.0%}"
+    shown = max(decimals, 1)
+    if min(share, 1 - share) < 10 ** -(shown + 2):
+        least = 10**-shown
+        return f"< {least:g}%" if share < 0.5 else f"> {100 - least:g}%"
+    if decimals:
+        return f"{share:.{decimals}%}"
     decimals = int(min(share, 1 - share) < 0.0995)
     return f"{100 * share:.{decimals}f}".removesuffix(".0") + "%"
 

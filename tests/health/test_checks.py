@@ -40,7 +40,7 @@ class TestFindings:
             "fault",
         )
         assert texts(health)["range"] == "All scores are 2.5: the model tells nothing apart."
-        assert "In 120 of 120 distinct queries (100.00%)" in texts(health)["constant queries"]
+        assert "In 120 of 120 distinct queries (100%)" in texts(health)["constant queries"]
         assert health.tied_entities["entity"].tolist() == list(range(30))
         assert (
             health.summary().loc["candidates", "at_maximum"]

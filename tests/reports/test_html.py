@@ -266,7 +266,7 @@ class TestNotes:
         constant = tiny(scorer=FakeScorer(torch.zeros(9, 5, 9)))
         content = report_content(constant)
         (note,) = content.notes
-        assert note.startswith("100.0% of the true answers share their score")
+        assert note.startswith("100% of the true answers share their score")
         assert content.ties["tied %"].tolist() == [100.0] * 3
         assert not report_content(tiny()).notes
 

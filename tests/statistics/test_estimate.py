@@ -64,6 +64,24 @@ def test_percent(share, text):
     assert percent(share) == text
 
 
+@pytest.mark.parametrize(
+    "share, decimals, text",
+    [
+        (0.0, 1, "0%"),
+        (0.0004, 1, "< 0.1%"),
+        (0.0042, 1, "0.4%"),
+        (0.9, 1, "90.0%"),
+        (0.99949, 1, "> 99.9%"),
+        (0.9996, 2, "99.96%"),
+        (0.99996, 2, "> 99.99%"),
+        (1.0, 1, "100%"),
+        (math.nan, 1, "–"),
+    ],
+)
+def test_only_all_is_written_as_all(share, decimals, text):
+    assert percent(share, decimals) == text
+
+
 def test_ranks_and_medians_of_counts_are_whole_or_half():
     assert [whole_or_half(value) for value in (4, 1203.5, 0.0)] == ["4", "1,203.5", "0"]
     assert whole_or_half(float("nan")) == "–"

@@ -16,6 +16,7 @@ from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, sem, sp
 
 from kgdash.ranking.ratio_metrics import LARGE
 from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval
+from kgdash.statistics.estimate import percent
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.proportions import clopper_pearson
 from kgdash.statistics.rounding import DIGITS, rounded
@@ -155,9 +156,9 @@ def describe_selection(summary: Mapping[str, Any], kind: str, level: float = 0.9
     """
     right = (
         f"ReliK picks a best model in {summary['correct']:,} of {summary['parts']:,} {kind} "
-        f"({summary['accuracy']:.0%}, {level:.0%} interval {summary['low']:.0%} to "
-        f"{summary['high']:.0%}), picking at random would in {summary['chance']:.0%}, "
-        f"{summary['overall']} everywhere does in {summary['overall_accuracy']:.0%}."
+        f"({percent(summary['accuracy'])}, {percent(level)} interval {percent(summary['low'])} to "
+        f"{percent(summary['high'])}), picking at random would in {percent(summary['chance'])}, "
+        f"{summary['overall']} everywhere does in {percent(summary['overall_accuracy'])}."
     )
     gain, low, high = (summary[f"regret_gain{end}"] for end in ("", "_low", "_high"))
     cost = (
@@ -167,7 +168,7 @@ def describe_selection(summary: Mapping[str, Any], kind: str, level: float = 0.9
     if pd.isna(low):
         return [right, f"{cost}; too few {kind} to tell whether that is more than chance."]
     ends = " to ".join(f"{end:.3f}".replace("-", "−") for end in (low, high))
-    between = f"{abs(gain):.3f} ({level:.0%} interval of the gain {ends})"
+    between = f"{abs(gain):.3f} ({percent(level)} interval of the gain {ends})"
     if low > 0:
         return [right, f"{cost}: picking by ReliK gains {between}."]
     if high < 0:

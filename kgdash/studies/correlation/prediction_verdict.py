@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 from kgdash.studies.correlation.performance_prediction import PerformancePrediction
 from kgdash.studies.correlation.prediction_intervals import FEWEST
 
@@ -49,6 +49,6 @@ def prediction_verdict(prediction: PerformancePrediction, label: str) -> str:
         kept = "more often than promised"
     return (
         f"{said}: R² {number(r2)}, mean error {means}, on subgraphs that it was not learnt from. "
-        f"Intervals of {level:.0%} held for {held['covered']:.1%} of these "
-        f"({held['covered_low']:.1%} to {held['covered_high']:.1%}), {kept}."
+        f"Intervals of {percent(level)} held for {percent(held['covered'], 1)} of these "
+        f"({percent(held['covered_low'], 1)} to {percent(held['covered_high'], 1)}), {kept}."
     )

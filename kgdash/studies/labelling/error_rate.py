@@ -10,6 +10,7 @@ from scipy.signal import fftconvolve
 from scipy.stats import betabinom
 
 from kgdash.errors import KgdashError
+from kgdash.statistics.estimate import percent
 
 #: half the width of an interval that is narrow enough
 WANTED = 0.03
@@ -44,7 +45,8 @@ class ErrorRate:
         counted = f"{self.wrong:,} of {self.labelled:,} judged facts are wrong"
         if not self.labelled:
             return "No fact of the random order is judged yet: nothing is known of the error rate."
-        share = f"{self.value:.1%} of {self.facts:,} ({self.low:.1%} to {self.high:.1%})"
+        ends = f"{percent(self.low, 1)} to {percent(self.high, 1)}"
+        share = f"{percent(self.value, 1)} of {self.facts:,} ({ends})"
         reached = (
             "±3 points are reached."
             if self.is_narrow

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kgdash.statistics.estimate import number, whole_or_half
+from kgdash.statistics.estimate import number, percent, whole_or_half
 from kgdash.studies.probability.answer_sets import AnswerSets
 
 #: what the groups of a grouping are called, several and one
@@ -28,14 +28,14 @@ def coverage_verdict(sets: AnswerSets) -> str:
     found, promise = sets.summary(), 1 - sets.setting.epsilon
     kept = "as promised"
     if found["high"] < promise:
-        kept = f"less often than the {promise:.0%} promised"
+        kept = f"less often than the {percent(promise)} promised"
     elif found["low"] > promise:
-        kept = f"more often than the {promise:.0%} promised"
+        kept = f"more often than the {percent(promise)} promised"
     return (
-        f"The true answer is in its set for **{found['coverage']:.1%}** of {len(sets.queries):,} "
-        f"test queries ({found['low']:.1%} to {found['high']:.1%}), {kept}; a set holds "
-        f"**{number(found['mean_size'])}** candidates on average, half of the sets "
-        f"{whole_or_half(found['median_size'])} or fewer."
+        f"The true answer is in its set for **{percent(found['coverage'], 1)}** of "
+        f"{len(sets.queries):,} test queries ({percent(found['low'], 1)} to "
+        f"{percent(found['high'], 1)}), {kept}; a set holds **{number(found['mean_size'])}** "
+        f"candidates on average, half of the sets {whole_or_half(found['median_size'])} or fewer."
     )
 
 
@@ -54,6 +54,6 @@ def comparison_verdict(table: pd.DataFrame, by: str) -> str:
         says = "hardly changes"
     return (
         f"A threshold for each {one} **{says}** coverage by {several}: the mean gap to the promise "
-        f"is {own['covgap']:.1%} instead of {plain['covgap']:.1%}, at {number(ratio)} times the "
-        "mean size."
+        f"is {percent(own['covgap'], 1)} instead of {percent(plain['covgap'], 1)}, at "
+        f"{number(ratio)} times the mean size."
     )

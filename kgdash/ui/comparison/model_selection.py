@@ -19,7 +19,7 @@ from kgdash.charts.model_selection import (
     difference_points,
     regret_bars,
 )
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.model_selection import (
     describe_selection,
@@ -74,12 +74,12 @@ def show_summary(shown: Shown) -> None:
 
 
 def _cards(found: dict[str, Any], kind: str) -> None:
-    chance = f"chance {found['chance']:.0%}, p {number(found['p_chance'])}"
-    rivals = f"{found['overall_accuracy']:.0%}, p {number(found['p_overall'])}"
+    chance = f"chance {percent(found['chance'])}, p {number(found['p_chance'])}"
+    rivals = f"{percent(found['overall_accuracy'])}, p {number(found['p_overall'])}"
     cards = (
-        ("ReliK picks right ↑", f"{found['accuracy']:.0%}", chance,
+        ("ReliK picks right ↑", percent(found['accuracy']), chance,
          "Parts where ReliK is highest for a best model; binomial test against picking at random."),
-        ("Best overall right ↑", f"{found['overall_accuracy']:.0%}", found["overall"],
+        ("Best overall right ↑", percent(found['overall_accuracy']), found["overall"],
          f"This model everywhere. McNemar's exact test: {rivals}."),
         ("MRR by ReliK's picks ↑", number(found["mrr"]),
          f"{number(found['overall_mrr'])} by the best overall",

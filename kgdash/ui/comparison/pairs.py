@@ -11,6 +11,7 @@ from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density,
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.glossary import explained
 from kgdash.runs.call import Call
+from kgdash.statistics.estimate import percent
 from kgdash.statistics.paired_tests import EXACT, RESAMPLES, paired_tests
 from kgdash.studies.comparison.community_differences import (
     community_differences,
@@ -214,7 +215,7 @@ def _show_ranks(compared: Compared) -> None:
             (f"{plain(b)} better", pairs["rank_a"] > pairs["rank_b"]),
         ):
             count = int(pairs.loc[hit, "count"].sum())
-            st.metric(f"{label}: {count / total:.1%}", f"{count:,}", border=True)
+            st.metric(f"{label}: {percent(count / total, 1)}", f"{count:,}", border=True)
     st.caption(f"{total:,} ranks; {compared.sides.lower()}. Below the dashed line A is better.")
     grid = rank_grid(pairs, compared.graph.num_entities)
     show_chart(rank_density(grid, a, b), "density", f"{a}-{b}-{compared.split}-ranks")

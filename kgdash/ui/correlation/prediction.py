@@ -105,7 +105,7 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
     errors = prediction.errors.set_index(["scheme", "curve"])
     line, mean = errors.loc[(scheme, "linear")], errors.loc[(scheme, "mean")]
     coverage = prediction.coverage.set_index(["scheme", "level"]).loc[(scheme, prediction.level)]
-    ends = [f"{coverage[name]:.1%}" for name in ("covered_low", "covered_high")]
+    ends = [percent(coverage[name], 1) for name in ("covered_low", "covered_high")]
     left_out = prediction.left_out
     with st.container(horizontal=True):
         show_card("R² ↑", number(line["r2"]), "against the mean, without ReliK")
@@ -114,7 +114,7 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
         )
         show_card(
             f"Inside the {percent(prediction.level)} interval",
-            f"{coverage['covered']:.1%}",
+            percent(coverage["covered"], 1),
             f"95%: {ends[0]} to {ends[1]}",
         )
         show_card("Mean width ↓", number(coverage["width"]), "of the interval")

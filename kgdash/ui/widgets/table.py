@@ -15,7 +15,7 @@ from kgdash.files.table import csv_bytes, row_parts
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
-from kgdash.statistics.estimate import number, p_value, whole_or_half
+from kgdash.statistics.estimate import number, p_value, percent, whole_or_half
 from kgdash.ui.runtime.page_turns import made_later
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_row
@@ -102,7 +102,7 @@ def written(table: pd.DataFrame) -> Any:
     if not table.index.is_unique:
         table = table.reset_index(drop=True)
     shares = _SHARES | _ENDS if _SHARES.intersection(table) else _SHARES
-    forms: _Forms = {c: _percent if c in shares else _form(str(c), table[c]) for c in floats}
+    forms: _Forms = {c: _tenths if c in shares else _form(str(c), table[c]) for c in floats}
     if table.columns.is_unique and all(map(_is_plain, table.dtypes)):
         return _quickly_written(table, forms)
     return table.style.format(forms, na_rep=_NONE)
@@ -171,8 +171,8 @@ def _form(column: str, values: pd.Series) -> Callable[[float], str]:
     return number
 
 
-def _percent(share: float) -> str:
-    return f"{share:.1%}"
+def _tenths(share: float) -> str:
+    return percent(share, 1)
 
 
 def value_bar(info: Metric, heading: str) -> dict[str, Any]:

@@ -290,7 +290,7 @@ def test_pairs():
 
 def test_words():
     first, second = describe_selection(selection_summary(HAND), "parts")
-    assert "in 2 of 4 parts (50%, 95% interval 7% to 93%)" in first
+    assert "in 2 of 4 parts (50%, 95% interval 6.8% to 93.2%)" in first
     assert "A everywhere does in 75%" in first
     assert "costs 0.175 MRR on average against knowing the best, A everywhere 0.050" in second
     base = selection_summary(HAND) | {"regret_gain": 0.1}
