@@ -20,7 +20,7 @@ def sides_verdict(ranks: pd.DataFrame, rank_type: str = "realistic") -> str:
         return f"Only {triples} triples, which say little."
     first, among_ten = (percent(float((values <= k).mean())) for k in (1, 10))
     heads, tails = 1 / values
-    difference = mean_estimate(heads - tails)
+    difference = mean_estimate(heads - tails, bounds=(-1, 1))
     means = number(float(heads.mean())), number(float(tails.mean()))
     if difference.low > 0:
         told = f"tails are harder than heads: MRR {means[1]} against {means[0]}"

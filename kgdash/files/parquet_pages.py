@@ -10,8 +10,12 @@ from typing import Any
 #: of PageHeader: its fields, and where each kind of page has its number of values
 _UNPACKED, _PACKED, _KINDS, _VALUES = 2, 3, (5, 7, 8), 1
 
-#: of FileMetaData its row groups, of these their columns and bytes, of a column what is told of it
-_GROUPS, _COLUMNS, _GROUP_BYTES, _COLUMN = 4, 1, 2, 3
+#: of FileMetaData its schema and row groups, of these their columns and bytes, of a column what is
+#: told of it
+_SCHEMA, _GROUPS, _COLUMNS, _GROUP_BYTES, _COLUMN = 2, 4, 1, 2, 3
+
+#: of an element of the schema, which has those below it after it: its name, and how many these are
+_NAME, _CHILDREN = 4, 5
 
 #: of ColumnMetaData: number of values, bytes in the file, and where pages begin
 _NUM_VALUES, _LENGTH, _PAGES, _DICTIONARY = 5, 7, 9, 11
@@ -30,11 +34,17 @@ _TRUE, _FALSE, _BYTE, _INTS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (
 
 _DEEPEST = 12
 
+#: by which PyArrow finds its own schema among what a footer notes
+_ARROW_SCHEMA = b"ARROW:schema"
+
 #: values of a footer, or of a page's header, lists' items among them; those of a column are some 40
 _MOST_VALUES = 2**21
 
 #: pages of a file, of which writers make one a megabyte
 _MOST_PAGES = 2**18
+
+#: letters of all columns' paths, each of the names from the root to it: PyArrow makes them as texts
+_MOST_LETTERS = 2**24
 
 
 def unpacked_size(content: bytes) -> tuple[int, int]:
@@ -46,7 +56,9 @@ def unpacked_size(content: bytes) -> tuple[int, int]:
     """
     values = size = told = told_size = 0
     left, pages = len(content), 0
-    for group in _structs(_footer(content), _GROUPS):
+    footer = _footer(content)
+    _check_paths(_structs(footer, _SCHEMA) if _SCHEMA in footer else [])
+    for group in _structs(footer, _GROUPS):
         told_size += _number(group, _GROUP_BYTES)
         for chunk in _structs(group, _COLUMNS):
             column = chunk.get(_COLUMN)
@@ -72,18 +84,53 @@ def unpacked_size(content: bytes) -> tuple[int, int]:
     return max(values, told), max(size, told_size)
 
 
+def without_arrow_schema(content: bytes) -> bytes:
+    """Return a file of which PyArrow takes the types from Parquet's own schema alone.
+
+    The one that it notes beside may name one part many times, which takes any memory at all, and
+    ends the process where there is no more.
+
+    :raises ValueError: if the footer is damaged
+    """
+    start = _footer_start(content)
+    hidden = content[start:].replace(_ARROW_SCHEMA, _ARROW_SCHEMA.lower())
+    return content[:start] + hidden
+
+
 def _footer(content: bytes) -> dict[int, Any]:
-    """Read the footer: at the end stand its length, four bytes, and PAR1."""
+    return _Reader(content[_footer_start(content) : -8]).struct(0, _DEEPEST)[0]
+
+
+def _footer_start(content: bytes) -> int:
+    """Return where the footer begins: at the end stand its length, four bytes, and PAR1."""
     length = int.from_bytes(content[-8:-4], "little")
     if length + 8 > len(content):
         raise ValueError("a footer longer than the file")
-    return _Reader(content[-8 - length : -8]).struct(0, _DEEPEST)[0]
+    return len(content) - 8 - length
+
+
+def _check_paths(elements: list[dict[int, Any]]) -> None:
+    """Refuse a schema whose columns' paths are longer than `_MOST_LETTERS` together."""
+    letters, above = 0, [[len(elements), 0]]  # of each level: elements to come, letters of its path
+    for element in elements:
+        while above and not above[-1][0]:
+            above.pop()
+        name, children = element.get(_NAME), element.get(_CHILDREN, 0)
+        if not above or not isinstance(name, bytes) or type(children) is not int or children < 0:
+            raise ValueError("a schema that is no tree of names")
+        above[-1][0] -= 1
+        path = above[-1][1] + len(name) + 1
+        letters += path
+        if letters > _MOST_LETTERS:
+            raise ValueError(f"paths of columns of more than {_MOST_LETTERS:,} letters")
+        if children:
+            above.append([children, path])
 
 
 def _structs(told: dict[int, Any], field: int) -> list[dict[int, Any]]:
     listed = told.get(field)
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise ValueError("a footer without row groups or columns")
+        raise ValueError("a footer without schema, row groups or columns")
     return listed
 
 
@@ -113,7 +160,7 @@ def _headers(pages: bytes) -> Iterator[dict[int, Any]]:
 
 
 class _Reader:
-    """Reads a struct: its whole numbers, structs and lists of structs by field; the rest is None.
+    """Reads a struct: its numbers, bytes, structs and lists of structs by field; the rest is None.
 
     What is read takes many times its bytes: no more than so many values are.
     """
@@ -151,7 +198,7 @@ class _Reader:
             return None, place + (1 if kind == _BYTE else 8)
         if kind == _BINARY:
             length, place = _varint(self._data, place)
-            return None, place + length
+            return self._data[place : place + length], place + length
         if kind in _LISTS:
             return self._list(place, depth - 1)
         if kind == _STRUCT:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.ranking.metric import Metric, RatioMetric
+from kgdash.statistics.unseen import UNIT
 
 _BORDES = "Bordes et al. 2013, Translating embeddings for modeling multi-relational data"
 _VOORHEES = "Voorhees 1999, The TREC-8 question answering track report"
@@ -44,7 +45,7 @@ def hits_at(k: int) -> Metric:
         "of what lies beyond k, nor of the order within.",
         short=f"Hits@{k}",
         adjusted_by=("adjusted_hits_at_k", "z_hits_at_k") if k == 10 else (),
-        ratio=RatioMetric(lambda r, _: r <= k),
+        ratio=RatioMetric(lambda r, _: r <= k, bounds=UNIT),
         source=_BORDES,
     )
 
@@ -96,7 +97,7 @@ METRICS: dict[str, Metric] = {
             ("mean_reciprocal_rank", "mrr"),
             short="MRR",
             adjusted_by=("adjusted_inverse_harmonic_mean_rank", "z_inverse_harmonic_mean_rank"),
-            ratio=RatioMetric(lambda r, _: 1 / r),
+            ratio=RatioMetric(lambda r, _: 1 / r, bounds=UNIT),
             source=_VOORHEES,
         ),
         Metric(
@@ -130,7 +131,7 @@ METRICS: dict[str, Metric] = {
             False,
             "As MRR, in places instead of reciprocals.",
             ("hmr",),
-            ratio=RatioMetric(lambda r, _: 1 / r, transform=lambda mean: 1 / mean),
+            ratio=RatioMetric(lambda r, _: 1 / r, transform=lambda mean: 1 / mean, bounds=UNIT),
             source=_HOYT,
         ),
         Metric(

@@ -27,13 +27,15 @@ class RatioMetric:
 
     ``numerator`` and ``denominator`` take ranks and numbers of candidates, both ``(n,)``;
     ``transform`` takes the ratio. It is monotone, so that it carries intervals over. ``fewest``
-    triples have an interval: more where a few large ranks decide.
+    triples have an interval: more where a few large ranks decide. ``bounds`` are those of a single
+    rank's ratio, where it has some: intervals allow for values there that no triple showed.
     """
 
     numerator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ranks
     denominator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ones
     transform: Callable[[np.ndarray], np.ndarray] = _same
     fewest: int = FEWEST
+    bounds: tuple[float, float] | None = None
 
     def value(self, ranks: np.ndarray, candidates: np.ndarray) -> float:
         """Return the metric of ranks and their numbers of candidates, ``(n,)`` each."""

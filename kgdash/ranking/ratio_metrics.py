@@ -5,7 +5,6 @@ reductions give all groups at once, and a bootstrap needs no ranks but two numbe
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,7 +16,7 @@ from kgdash.ranking.metric import RatioMetric
 from kgdash.statistics.bootstrap import percentile_interval
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.rounding import rounded
-from kgdash.statistics.unseen import allow_for_unseen
+from kgdash.statistics.unseen import UNIT, allow_for_unseen
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
 RESAMPLES, LARGE = 1000, 2000
@@ -26,32 +25,21 @@ RESAMPLES, LARGE = 1000, 2000
 _AT_ONCE, _HELD = 4, 4096
 
 
-def mean_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return a mean over triples with its bootstrap interval.
+def mean_estimate(
+    values: np.ndarray, level: float = 0.95, bounds: tuple[float, float] = UNIT
+) -> Estimate:
+    """Return a mean over triples with its interval.
 
-    :param values: float64, one per triple
+    :param values: float64, one per triple: ReliK, reciprocal ranks, hits, …
     :param level: of the interval, in (0, 1)
+    :param bounds: the least and greatest value that there can be
     :return: with an interval where `ratio_intervals` gives one
     """
     if not len(values):
         return Estimate(np.nan, np.nan, np.nan, 0)
-    sizes = np.array([len(values)])
-    ends = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, level, [(0, 0)])
+    sizes, of = np.array([len(values)]), RatioMetric(bounds=bounds)
+    ends = ratio_intervals(of, values, np.ones(len(values)), sizes, level, [(0, 0)])
     return Estimate(float(values.mean()), float(ends[0, 0]), float(ends[0, 1]), len(values))
-
-
-def bounded_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return the mean of values in [0, 1], such as ReliK: allowing for what no triple showed.
-
-    :param values: float64, one per triple, in [0, 1]
-    :param level: of the interval, in (0, 1)
-    """
-    found = mean_estimate(values, level)
-    if not found.n:
-        return found
-    ends = np.array([[found.low, found.high]])
-    low, high = allow_for_unseen(np.array([found.value]), ends, np.array([found.n]), level)[0]
-    return replace(found, low=float(low), high=float(high))
 
 
 def ratio_intervals(
@@ -66,14 +54,15 @@ def ratio_intervals(
 
     The percentile bootstrap of 1,000 resamples (Efron 1979); from 2,000 triples on the normal
     interval by the delta method, which is the former's limit and differs less than two seeds do.
+    Both allow for what no triple showed, where a metric has ``bounds`` (`allow_for_unseen`).
 
     :param numerator: float64: sum over a triple's ranks, one group's triples after the other's
     :param denominator: likewise
     :param sizes: int64: triples per group
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
     :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer triples than the
-        metric's ``fewest``, and where all values are equal: resampling would claim a certainty that
-        they do not give
+        metric's ``fewest``, where all values are equal, since resampling would claim a certainty
+        that they do not give, and where an end is infinite
     """
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ends = np.full((len(sizes), 2), np.nan)
@@ -93,8 +82,16 @@ def ratio_intervals(
             ratio = above.sum() / below.sum()
             error = np.sqrt(((above - ratio * below) ** 2).sum()) / below.sum()
             ends[group] = ratio + ndtri((1 + level) / 2) * error * np.array([-1.0, 1.0])
+        ends[rounded(ends[:, 0]) == rounded(ends[:, 1])] = np.nan
+        if metric.bounds is not None:
+            # Of empty groups, which have no interval, this is no sum.
+            above, below = (
+                np.add.reduceat(np.append(part, 0.0), starts[:-1])
+                for part in (numerator, denominator)
+            )
+            ends = allow_for_unseen(above / below, ends, sizes, level, metric.bounds)
         ends = np.sort(metric.transform(ends), axis=1)
-    ends[rounded(ends[:, 0]) == rounded(ends[:, 1])] = np.nan
+    ends[~np.isfinite(ends).all(axis=1)] = np.nan
     return ends
 
 

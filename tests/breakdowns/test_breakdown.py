@@ -233,7 +233,7 @@ def test_resamples_by_a_loop():
     rng, sizes, level = np.random.default_rng(5), [40, 1, 0, 17], 0.9
     part, weight = rng.random(58), rng.integers(1, 3, 58).astype(float)
     seeds = [(3, group) for group in range(4)]
-    found = ratio_intervals(find_metric(MRR).ratio, part, weight, np.array(sizes), level, seeds)
+    found = ratio_intervals(RatioMetric(), part, weight, np.array(sizes), level, seeds)
     start = 0
     for size, seed, ends in zip(sizes, seeds, found, strict=True):
         if size < 2:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.files.parquet_pages import unpacked_size
+from kgdash.files.parquet_pages import unpacked_size, without_arrow_schema
 
 TABLE = pa.table(
     {
@@ -106,7 +106,7 @@ def test_what_is_no_header(page, said):
     [
         (b"", "longer than the file"),
         (b"\x00" * 8, "ends outside"),
-        (b"\x00\x01\x00\x00\x00PAR1", "without row groups"),
+        (b"\x00\x01\x00\x00\x00PAR1", "without schema, row groups"),
         (b"\xff\xff\xff\x7fPAR1", "longer than the file"),
         (footer(b"\x56\x01\x00"), "can not be"),
         (footer(b"\x56\x02\x26\x02\x26\x7e\x00"), "outside the file"),
@@ -155,3 +155,52 @@ def test_many_pages_and_values_are_refused():
     with pytest.raises(ValueError, match="a header of more than 2,097,152 values"):
         unpacked_size(with_footer(b"PAR1", b"\x49\xfc" + varint(2**22) + b"\0" * 2**22))
     assert time.process_time() - start < 10
+
+
+def test_types_are_those_of_parquet_alone():
+    stream = io.BytesIO()
+    large = pa.table({"name": pa.array(["x", "y"], pa.large_string()), "lists": [[1], [2, 3]]})
+    pq.write_table(large, stream)
+    file = pq.ParquetFile(io.BytesIO(without_arrow_schema(stream.getvalue())))
+    assert b"ARROW:schema" not in file.metadata.metadata
+    assert file.schema_arrow.types[0] == pa.string()
+    assert file.read().to_pydict() == large.to_pydict()
+
+
+def test_arrow_s_own_schema_is_not_looked_at():
+    """One of 1.4 KB in gzip, whose 27,000 fields share a name of 50,000 letters, took 1 GiB."""
+    content = WHOLE[0]
+    place = content.index(b"ARROW:schema") + len(b"ARROW:schema")
+    damaged = content[: place + 20] + b"A" * 60 + content[place + 80 :]
+    with pytest.raises((pa.ArrowException, OSError)):
+        pq.read_table(io.BytesIO(damaged))
+    assert pq.read_table(io.BytesIO(without_arrow_schema(damaged))).equals(TABLE)
+
+
+def test_a_footer_longer_than_the_file():
+    with pytest.raises(ValueError, match="longer than the file"):
+        without_arrow_schema(b"PAR1" + (2**20).to_bytes(4, "little") + b"PAR1")
+
+
+def schema(*elements: tuple[bytes, int]) -> bytes:
+    """Return a file of a schema alone: elements' names, and how many are below each."""
+    told = b"".join(
+        b"\x48" + varint(len(name)) + name + b"\x15" + varint(2 * below) + b"\x00"
+        for name, below in elements
+    )
+    listed = b"\x29\xfc" + varint(len(elements)) + told + b"\x29\x0c\x00"
+    return listed + len(listed).to_bytes(4, "little") + b"PAR1"
+
+
+def test_a_long_name_above_many_columns():
+    """PyArrow made a text of each column's whole path: 2 GB of 1.1 KB in gzip."""
+    leaves = [(b"b", 0)] * 20_000
+    with pytest.raises(ValueError, match=r"paths of columns of more than 16,777,216 letters"):
+        unpacked_size(schema((b"r", 1), (b"a" * 100_000, 20_000), *leaves))
+    assert unpacked_size(schema((b"r", 2), (b"a" * 100_000, 0), (b"c", 20_000), *leaves)) == (0, 0)
+
+
+def test_a_schema_that_is_no_tree():
+    nameless = b"\x29\x1c\x55\x02\x00\x29\x0c\x00"
+    with pytest.raises(ValueError, match="no tree of names"):
+        unpacked_size(nameless + len(nameless).to_bytes(4, "little") + b"PAR1")

@@ -65,7 +65,7 @@ def test_percent(share, text):
 
 
 @pytest.mark.parametrize(
-    "share, decimals, text",
+    ("share", "decimals", "text"),
     [
         (0.0, 1, "0%"),
         (0.0004, 1, "< 0.1%"),

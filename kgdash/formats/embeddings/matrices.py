@@ -12,7 +12,7 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
-from kgdash.files.parquet_pages import unpacked_size
+from kgdash.files.parquet_pages import unpacked_size, without_arrow_schema
 from kgdash.files.regular import open_regular
 from kgdash.formats.tensor_file import read_tensors
 
@@ -180,8 +180,8 @@ def _parquet(path: Path) -> np.ndarray:
             raise KgdashError(
                 f"{path} unpacks to {values:,} numbers, nearly all alike; save it as .npy"
             )
-        file = pq.ParquetFile(io.BytesIO(content))
-        _check_columns(file.schema_arrow, file.metadata.num_rows, values, path)
+        file = pq.ParquetFile(io.BytesIO(without_arrow_schema(content)))
+        _check_columns(file.schema_arrow, path)
         table = file.read()
         table.validate(full=True)
         return _from_table(table, path)
@@ -193,18 +193,15 @@ def _parquet(path: Path) -> np.ndarray:
         ) from error
 
 
-def _check_columns(schema: Any, rows: int, values: int, path: Path) -> None:
+def _check_columns(schema: Any, path: Path) -> None:
     """Refuse columns of other than numbers before they are read.
 
-    A page may say one long text again and again, and a list that is not there have any length.
+    A page may say one long text again and again.
     """
-    if len(schema) == 1 and _is_list(schema.types[0]):
-        (lists,) = schema.types
-        kind = lists.value_type
+    if len(schema) == 1 and pa.types.is_list(schema.types[0]):
+        kind = schema.types[0].value_type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             raise KgdashError(f"{path}: expected lists of numbers; found lists of {kind!s:.80}")
-        if pa.types.is_fixed_size_list(lists) and rows * lists.list_size > values:
-            raise KgdashError(f"{path}: expected lists of one length; found others, or none")
         return
     wrong = [f.name for f in schema if not pa.types.is_floating(f.type)]
     if wrong or not len(schema):
@@ -215,24 +212,17 @@ def _check_columns(schema: Any, rows: int, values: int, path: Path) -> None:
 
 
 def _from_table(table: Any, path: Path) -> np.ndarray:
-    if table.num_columns == 1 and _is_list(table.schema.types[0]):
+    if table.num_columns == 1 and pa.types.is_list(table.schema.types[0]):
         column = table.column(0).combine_chunks()
         column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
         flat = column.flatten().to_numpy(zero_copy_only=False)
         if column.null_count or not len(column) or len(flat) % len(column):
             raise KgdashError(f"{path}: expected lists of one length; found others, or none")
         width = len(flat) // len(column)
-        lengths = np.diff(column.offsets.to_numpy()) if hasattr(column, "offsets") else width
-        if np.any(lengths != width):
+        if np.any(np.diff(column.offsets.to_numpy()) != width):
             raise KgdashError(f"{path}: expected lists of one length; found others")
         return flat.reshape(len(column), width)
     return np.stack([c.to_numpy(zero_copy_only=False) for c in table.columns], axis=1)
-
-
-def _is_list(kind: Any) -> bool:
-    return (
-        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    )
 
 
 _READERS = {".npy": _npy, ".safetensors": _safetensors, ".parquet": _parquet}

@@ -18,6 +18,7 @@ from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.rounding import rounded
+from kgdash.statistics.unseen import UNIT
 from kgdash.studies.agreement.agreement import Agreement, pairwise
 from kgdash.studies.instances.separation import roc_auc
 from kgdash.studies.instances.separation_bootstrap import resampled
@@ -147,7 +148,7 @@ def agreement_by(
     units = rows.groupby(["code", rows.index % count])["conflict"].agg(["sum", "size"])
     sizes = units.groupby(level="code").size().to_numpy()
     ends = ratio_intervals(
-        RatioMetric(),
+        RatioMetric(bounds=UNIT),
         units["sum"].to_numpy(np.float64),
         units["size"].to_numpy(np.float64),
         sizes,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from kgdash.graph import IDS
 from kgdash.progress import Progress, silent
-from kgdash.ranking.ratio_metrics import bounded_estimate
+from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.statistics.proportions import wilson
 from kgdash.studies.classification.calibration import quantile_bins
 from kgdash.studies.classification.classification import Classification
@@ -51,7 +51,7 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
     for number in range(int(code.max()) + 1):
         at = code == number
         (least,), (most,) = wilson(right[at].sum(), at.sum(), level)
-        accuracy = bounded_estimate(pairs[at], level)
+        accuracy = mean_estimate(pairs[at], level)
         values = relik[at]
         rows.append(
             {"true": int(at.sum()), "relik": values.mean()}

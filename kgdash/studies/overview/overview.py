@@ -20,7 +20,7 @@ from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import side_rows, tie_summary
-from kgdash.ranking.ratio_metrics import bounded_estimate, mean_estimate
+from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.statistics.jackknife import means_within
@@ -106,7 +106,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     """
     run = map_.run
     relik = map_.relik["relik"].to_numpy()
-    values = {"mrr": mean_estimate(map_.reciprocal), "relik": bounded_estimate(relik)}
+    values = {"mrr": mean_estimate(map_.reciprocal), "relik": mean_estimate(relik)}
     counting = map_.step is not None and not map_.step.exact
     if map_.step is not None and counting:
         values["relik"] = Estimate(map_.step.mean, map_.step.low, map_.step.high, len(relik))

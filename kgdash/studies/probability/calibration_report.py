@@ -14,6 +14,7 @@ from kgdash.errors import check_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.proportions import wilson
+from kgdash.statistics.unseen import UNIT, allow_for_unseen
 from kgdash.studies.probability.calibration import WAYS, TestedCalibration
 from kgdash.studies.probability.query_groups import grouping
 
@@ -28,6 +29,9 @@ ERRORS = {
     "brier": "Brier score",
 }
 
+#: what lies between bounds, by its place in `ERRORS`: all but the negative log-likelihood
+_BOUNDS = {0: UNIT, 1: UNIT, 3: (0.0, 2.0)}
+
 _BLOCK = 64
 
 
@@ -38,11 +42,12 @@ def calibration_errors(
 
     ECE = Σ_b n_b/n |mean confidence − share right| over 15 equally wide bins of the confidence, ACE
     over 15 bins of equally many queries; NLL and Brier score are means. A triple's two queries are
-    drawn together. Intervals of ECE and ACE allow for gaps that are noise alone (`_of_gaps`).
+    drawn together. Intervals of ECE and ACE allow for gaps that are noise alone (`_of_gaps`); all
+    but those of NLL for triples unlike those drawn (`allow_for_unseen`).
 
     :param queries: of `TestedCalibration`, or some of its rows, at least one
     :param bootstrap: of the intervals; default: 1,000 resamples at 95%
-    :return: of each of `ERRORS`: value, low, high (NaN for fewer than 10 queries)
+    :return: of each of `ERRORS`: value, low, high (NaN for fewer than 10 triples)
     :raises KgdashError: on an unknown way
     """
     check_name("way", way, WAYS, "calibration")
@@ -52,7 +57,7 @@ def calibration_errors(
     whole = np.ones((1, len(sums))) @ sums
     value = _errors(whole)[0]
     low = high = np.full(len(ERRORS), np.nan)
-    if len(queries) >= FEWEST:
+    if len(sums) >= FEWEST:
         rng = np.random.default_rng(bootstrap.seed)
         drawn = np.empty((bootstrap.resamples, sums.shape[1]))
         with one_thread():  # BLAS adds in another order on several
@@ -65,6 +70,10 @@ def calibration_errors(
             gaps = whole[0, bins] / len(queries), drawn[:, bins] / drawn[:, -1:]
             noise = np.bincount(binned(confidence), confidence * (1 - confidence), BINS)
             low[at], high[at] = _of_gaps(*gaps, noise, len(queries), bootstrap.level)
+        for at, bounds in _BOUNDS.items():
+            (low[at], high[at]), *_ = allow_for_unseen(
+                value[[at]], np.array([[low[at], high[at]]]), len(sums), bootstrap.level, bounds
+            )
     return {
         name: (float(v), float(a), float(b))
         for name, v, a, b in zip(ERRORS, value, low, high, strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import POOLS
-from kgdash.ranking.ratio_metrics import bounded_estimate, mean_estimate
+from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.reliability.local_comparison import LocalComparison
@@ -24,7 +24,7 @@ def local_estimates(comparison: LocalComparison) -> dict[str, Estimate]:
         ReliK that is sampled has the interval of its triples' bounds instead
     """
     triples, means = comparison.triples, comparison.means
-    found = {"relik": bounded_estimate(triples["relik"].dropna().to_numpy(np.float64))}
+    found = {"relik": mean_estimate(triples["relik"].dropna().to_numpy(np.float64))}
     if "relik_low" in means:
         ends = (means["relik_low"].value, means["relik_high"].value)
         found["relik"] = Estimate(means["relik"].value, *ends, means["relik"].n)
@@ -44,7 +44,7 @@ def whole_estimates(run: Run, progress: Progress = silent) -> dict[str, Estimate
         return None
     map_ = reliability_map(run, progress=progress)
     relik = map_.relik["relik"].to_numpy()
-    return {"relik": bounded_estimate(relik), "both_mrr": mean_estimate(map_.reciprocal)}
+    return {"relik": mean_estimate(relik), "both_mrr": mean_estimate(map_.reciprocal)}
 
 
 def local_verdict(estimates: dict[str, Estimate], whole: dict[str, Estimate] | None) -> list[str]:

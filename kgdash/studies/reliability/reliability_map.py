@@ -22,7 +22,7 @@ from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.ranking.relik_growing import GrowingReliK
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
-from kgdash.statistics.unseen import allow_for_unseen
+from kgdash.statistics.unseen import UNIT
 
 #: what the map can be read by, besides its regions
 MAPPED = ("entity", "relation", "communities")
@@ -126,13 +126,17 @@ def averages(of: np.ndarray, values: np.ndarray, level: float, seed: int) -> pd.
     found, counts = np.unique(of, return_counts=True)
     part = values[order]
     ends = ratio_intervals(
-        RatioMetric(), part, np.ones(len(part)), counts, level, [(seed, int(g)) for g in found]
+        RatioMetric(bounds=UNIT),
+        part,
+        np.ones(len(part)),
+        counts,
+        level,
+        [(seed, int(g)) for g in found],
     )
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     sums, logs = (
         np.add.reduceat(v, starts) if len(v) else np.zeros(0) for v in (part, np.log(part))
     )
-    ends = allow_for_unseen(sums / counts, ends, counts, level)
     return pd.DataFrame(
         {
             "id": found.astype(np.int64),

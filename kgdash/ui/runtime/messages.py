@@ -42,8 +42,8 @@ _COUNTS_AS_ONE = 2**16
 #: characters of an address in a message, as many as one of HTTP may have
 _LONGEST = 2**16
 
-#: fields, entries of lists and the like that a message may hold: one of two bytes takes fifty times
-#: that, and its session keeps it
+#: fields, entries of lists and the like that a message may hold, those of JSON (what is selected in
+#: charts and tables) among them: one of two bytes takes fifty times that, and its session keeps it
 _MOST_PARTS = 20_000
 
 #: files of which a message may ask where they go: the answer holds two addresses of each
@@ -141,9 +141,19 @@ def _is_crowded(asked: BackMsg) -> bool:
     pending, parts = [asked], 0
     while pending:
         for field, value in pending.pop().ListFields():
-            parts += len(value) if field.is_repeated else 0
+            if field.is_repeated:
+                parts += len(value)
+            elif isinstance(value, str):
+                parts += _parts_of_json(value)
             if parts > _MOST_PARTS:
                 return True
             if field.message_type is not None:
                 pending += value if field.is_repeated else [value]
     return False
+
+
+def _parts_of_json(text: str) -> int:
+    """Count at least the objects, lists and their items if a text is JSON of these."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return 0
+    return sum(map(text.count, "{[,"))

@@ -114,6 +114,11 @@ def test_is_refused(name, tmp_path):
         ("parquet", lambda p: parquet(p, a=["x"]), "expected a column of floating point"),
         ("parquet", lambda p: parquet(p, a=[[1.0], [1.0, 2.0]]), "lists of one length"),
         ("parquet", lambda p: parquet(p, a=[[1.0], None]), "lists of one length"),
+        (
+            "parquet",
+            lambda p: parquet(p, v=pa.nulls(50, pa.list_(pa.float32(), 1_000))),
+            "lists of one length",
+        ),
         ("safetensors", lambda p: p.write_bytes(b"x" * 20), "not a whole safetensors file"),
         (
             "safetensors",
@@ -177,7 +182,6 @@ UNREAD = {
         pa.ListArray.from_arrays(np.array([0, 50, 100], np.int32), SAME_TEXT),
         "expected lists of numbers; found lists of",
     ),
-    "no lists": (pa.nulls(50, pa.list_(pa.float32(), 1_000)), "expected lists of one length"),
 }
 
 

@@ -191,6 +191,22 @@ def test_a_message_has_no_more_parts_than_pages_need(client):
 
 
 @pytest.mark.usefixtures("_served")
+@pytest.mark.parametrize("field", ["string_value", "json_value"])
+def test_what_is_selected_counts_as_parts(client, field):
+    """Each `{"":0}` of a message of 1 MB took 200 bytes of a session."""
+
+    def selecting(text: str) -> bytes:
+        made = BackMsg()
+        setattr(made.rerun_script.widget_states.widgets.add(), field, text)
+        return made.SerializeToString()
+
+    assert not arrived(client, selecting(' {"x":[' + '{"":0},' * 10_000 + "0]}"))
+    rows = ",".join(map(str, range(9_000)))
+    short = [f'{{"selection":{{"rows":[{rows}]}}}}', "a,{" * 30_000]
+    assert arrived(client, *map(selecting, short)) == ["rerun_script"] * 2
+
+
+@pytest.mark.usefixtures("_served")
 def test_a_message_asks_where_so_many_files_go(client):
     def asking(count: int) -> bytes:
         made = BackMsg()
