@@ -1,6 +1,8 @@
 """``python -m kgdash``: the numbers of every page on the command line."""
 
+import errno
 import logging
+import os
 import signal
 import sys
 import warnings
@@ -106,6 +108,7 @@ GROUPS = {
     "obl2021": obl2021.app,
     "runs": runs.app,
 }
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _CANCELLED, _NOTHING_WRITTEN = 130, "\nkgdash: cancelled, nothing was written"
 
 for name, command in COMMANDS.items():
@@ -125,6 +128,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     arguments = sys.argv[1:]
     bound_readings()
+    _open_closed_outputs()
     with _noted_interrupts() as interrupts:
         try:
             refuse_old_names(arguments)
@@ -132,6 +136,12 @@ def main() -> None:
         except KgdashError as error:
             with visible_output():
                 say(f"kgdash: {error}", file=sys.stderr)
+            sys.exit(2)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left is not tried once more
+            print(f"kgdash: the output can not be written: {error.strerror}", file=sys.stderr)
             sys.exit(2)
         except SystemExit as ended:
             if ended.code == _CANCELLED:  # which Typer turns Ctrl-C into without a word
@@ -142,6 +152,13 @@ def main() -> None:
                 raise
             print(_NOTHING_WRITTEN, file=sys.stderr)
             sys.exit(_CANCELLED)
+
+
+def _open_closed_outputs() -> None:
+    """Have what is written to an output that the caller closed (``>&-``) go nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
 
 
 @contextmanager

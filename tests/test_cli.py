@@ -56,3 +56,17 @@ def test_as_a_process():
     assert ended.stdout == ""
     assert ended.stderr.startswith("kgdash: unknown run 'umls-trans'")
     assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("outputs", "status", "said"),
+    [
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+        ("> /dev/full", 2, "kgdash: the output can not be written: No space left on device"),
+    ],
+)
+def test_outputs_that_take_nothing(outputs, status, said):
+    command = f"{sys.executable} -m kgdash guide {outputs}"
+    ended = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr.strip()) == (status, said)

@@ -125,6 +125,17 @@ def _size(source: Any) -> int | None:
     with suppress(OSError, ValueError, TypeError):
         if not os.path.isdir(source):
             return os.stat(source).st_size
-        found = (each for each in Path(source).rglob("*") if each.is_file())
-        return sum(each.stat().st_size for each in islice(found, _FILES))
+        return sum(each.stat().st_size for each in islice(_files_below(source), _FILES))
     return None
+
+
+def _files_below(folder: Any) -> Iterator[os.DirEntry[Any]]:
+    """Go through the files below a folder, however deep: `Path.rglob` calls itself for each."""
+    pending = [folder]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+                elif entry.is_file():
+                    yield entry

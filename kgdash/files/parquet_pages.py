@@ -21,16 +21,10 @@ _NAME, _CHILDREN = 4, 5
 _NUM_VALUES, _LENGTH, _PAGES, _DICTIONARY = 5, 7, 9, 11
 
 #: Thrift's kinds of fields; neither footers nor page headers hold others
-_TRUE, _FALSE, _BYTE, _INTS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (
-    1,
-    2,
-    3,
-    (4, 5, 6),
-    7,
-    8,
-    (9, 10),
-    12,
-)
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LISTS, _STRUCT = 1, 2, 3, 7, 8, (9, 10), 12
+
+#: kinds of whole numbers, and what is too large for each
+_INTS = {4: 2**15, 5: 2**31, 6: 2**63}
 
 _DEEPEST = 12
 
@@ -182,6 +176,9 @@ class _Reader:
                 field += head >> 4
             else:
                 field, place = _zigzag(self._data, place)
+            # Others, PyArrow's Thrift among them, keep 16 bits of it: it would be another field.
+            if not 0 < field < 2**15:
+                raise ValueError("a field of a number that can not be")
             if field in fields:
                 raise ValueError("a field that stands twice")
             fields[field], place = self._value(place, head & 15, depth)
@@ -193,7 +190,10 @@ class _Reader:
         if kind in (_TRUE, _FALSE):
             return None, place
         if kind in _INTS:
-            return _zigzag(self._data, place)
+            number, place = _zigzag(self._data, place)
+            if not -_INTS[kind] <= number < _INTS[kind]:
+                raise ValueError("a number of more bits than its kind has")
+            return number, place
         if kind in (_BYTE, _DOUBLE):
             return None, place + (1 if kind == _BYTE else 8)
         if kind == _BINARY:

@@ -34,6 +34,8 @@ MEASURES = ("relik", "mrr")
 #: width of a 95% interval that is wide enough for a first look
 WIDTH = 0.05
 
+_NARROWEST = 1e-9
+
 
 @dataclass(frozen=True)
 class SampledFigure:
@@ -66,8 +68,10 @@ def sampled_figure(
         NaN scores
     """
     check_name("measure", measure, MEASURES, "samples")
-    if not 0 < width <= 1:
-        raise KgdashError(f"expected a width of the interval above 0, at most 1; found {width:g}")
+    if not _NARROWEST <= width <= 1:
+        raise KgdashError(
+            f"expected a width of the interval from {_NARROWEST:g} to 1; found {width:g}"
+        )
     at = run.graph.positions(triples)
     if len(at) == 0 or (at < 0).any():
         raise KgdashError(

@@ -10,12 +10,14 @@ from kgdash.errors import KgdashError
 #: units (triples, queries, parts) below which resamples vary too little for an interval
 FEWEST = 10
 
+_MOST_RESAMPLES = 1_000_000
+
 
 @dataclass(frozen=True)
 class Bootstrap:
     """How an interval is bootstrapped.
 
-    ``level`` in (0, 1), ``resamples`` ≥ 1, ``seed`` of the draws ≥ 0.
+    ``level`` in (0, 1), ``resamples`` from 1 to a million, ``seed`` of the draws ≥ 0.
 
     :raises KgdashError: if one of them is out of range
     """
@@ -26,8 +28,10 @@ class Bootstrap:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        if self.resamples < 1:
-            raise KgdashError(f"expected at least 1 resample; found {self.resamples}")
+        if not 1 <= self.resamples <= _MOST_RESAMPLES:
+            raise KgdashError(
+                f"expected 1 to {_MOST_RESAMPLES:,} resamples; found {self.resamples:,}"
+            )
         if self.seed < 0:
             raise KgdashError(f"expected a seed ≥ 0; found {self.seed}")
 

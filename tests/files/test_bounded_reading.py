@@ -167,3 +167,12 @@ def test_arrow_takes_no_gibibyte_ahead():
     environment["PYTHONPATH"] = str(ROOT)
     told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert int(told.stdout) < GIB // 4
+
+
+def test_folders_however_deep(tmp_path):
+    deepest = tmp_path
+    for _ in range(1_200):
+        deepest /= "x"
+        deepest.mkdir()
+    (deepest / "file").write_bytes(bytes(2**26))
+    assert make(tmp_path, 2**31).nbytes == 2**31  # forty times the file's size

@@ -89,6 +89,9 @@ def footer(column: bytes, group: bytes = b"\x16\x00") -> bytes:
         (b"\x19" * 60, "too deep"),
         (b"\x15" + b"\xff" * 12, "too long"),
         (b"\x15\x00\x05\x02\x00\x00", "twice"),
+        (b"\x15\x00\x05\x82\x80\x08\x00\x00", "a field of a number"),  # 65,537
+        (b"\x15\x00\x05\x01\x00\x00", "a field of a number"),  # -1
+        (b"\x15\x80\x80\x80\x80\x10\x00", "more bits than its kind"),
         (b"\x19\xf5\x64", "longer than the file"),
         (b"\x25\x00\x15\x00\x29\x25\x02\x02\x00", "without its sizes"),
         (b"\x25\x00\x15\x00\x2c\x00\x00", "without its sizes"),

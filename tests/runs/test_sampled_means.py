@@ -81,7 +81,7 @@ def test_same_seed_same_triples(run):
 
 
 def test_what_can_not_be_drawn_is_refused(run):
-    with pytest.raises(KgdashError, match="above 0, at most 1; found 0"):
+    with pytest.raises(KgdashError, match="from 1e-09 to 1; found 0"):
         run.sampled(width=0.0)
     with pytest.raises(KgdashError, match="found nan"):
         run.sampled(width=float("nan"))

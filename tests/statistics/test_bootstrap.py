@@ -23,7 +23,8 @@ from tests.support.checks import check_interval
         ({"level": 1.0}, "expected a level between 0 and 1; found 1"),
         ({"level": 95}, "expected a level between 0 and 1; found 95"),
         ({"level": float("nan")}, "expected a level between 0 and 1; found nan"),
-        ({"resamples": 0}, "expected at least 1 resample; found 0"),
+        ({"resamples": 0}, "expected 1 to 1,000,000 resamples; found 0"),
+        ({"resamples": 10**25}, "expected 1 to 1,000,000 resamples; found 10,000,"),
         ({"seed": -1}, "expected a seed ≥ 0; found -1"),
     ],
 )

@@ -14,14 +14,16 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 
+_LEAST = 1e-9
+
 
 def check_epsilon(epsilon: float) -> None:
     """Refuse a share of misses that none is.
 
     :raises KgdashError: if it is not between 0 and 1
     """
-    if not 0 < epsilon < 1:
-        raise KgdashError(f"expected an epsilon between 0 and 1; found {epsilon:g}")
+    if not _LEAST <= epsilon < 1:
+        raise KgdashError(f"expected an epsilon between {_LEAST:g} and 1; found {epsilon:g}")
 
 
 def fewest_queries(epsilon: float) -> int:

@@ -24,6 +24,9 @@ from kgdash.runs import Run
 from kgdash.studies.reliability.subgraph_classification import subgraph_accuracies
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
+#: subgraphs that are drawn at once
+_MOST = 1_000_000
+
 #: sizes by the paper (numbers.md#5-subgraphs), by name of the graph; else the first that fits
 SIZES = {"codex-s": 60, "codex-m": 100, "codex-l": 100, "fb15k-237": 200}
 
@@ -48,8 +51,10 @@ def draw_subgraphs(
     :raises KgdashError: if a number or the method is out of range
     """
     count, seed = sampling.count, sampling.seed
-    if count < 1 or seed < 0:
-        raise KgdashError(f"expected at least 1 subgraph and a seed ≥ 0; found {count} and {seed}")
+    if not 1 <= count <= _MOST or seed < 0:
+        raise KgdashError(
+            f"expected 1 to {_MOST:,} subgraphs and a seed ≥ 0; found {count:,} and {seed}"
+        )
     rng = np.random.default_rng(seed)
     entities = np.flatnonzero(run.graph.degrees)
     chosen = rng.choice(entities, count, replace=count > len(entities))

@@ -67,7 +67,7 @@ def test_a_group_of_three_queries_promises_nothing_of_its_own():
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1, math.nan])
 def test_no_share(epsilon):
-    with pytest.raises(KgdashError, match="between 0 and 1"):
+    with pytest.raises(KgdashError, match="between 1e-09 and 1"):
         check_epsilon(epsilon)
 
 
