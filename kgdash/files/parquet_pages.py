@@ -37,8 +37,9 @@ _MOST_VALUES = 2**21
 #: pages of a file, of which writers make one a megabyte
 _MOST_PAGES = 2**18
 
-#: letters of all columns' paths, each of the names from the root to it: PyArrow makes them as texts
-_MOST_LETTERS = 2**24
+#: columns and groups of these, of which no embedding has more; letters of all their paths, each of
+#: the names from the root to it. Where PyArrow has no memory for these, it ends the process
+_MOST_ELEMENTS, _MOST_LETTERS = 2**16, 2**24
 
 
 def unpacked_size(content: bytes) -> tuple[int, int]:
@@ -104,7 +105,9 @@ def _footer_start(content: bytes) -> int:
 
 
 def _check_paths(elements: list[dict[int, Any]]) -> None:
-    """Refuse a schema whose columns' paths are longer than `_MOST_LETTERS` together."""
+    """Refuse a schema of more than `_MOST_ELEMENTS`, or of longer paths than `_MOST_LETTERS`."""
+    if len(elements) > _MOST_ELEMENTS:
+        raise ValueError(f"a schema of more than {_MOST_ELEMENTS:,} parts")
     letters, above = 0, [[len(elements), 0]]  # of each level: elements to come, letters of its path
     for element in elements:
         while above and not above[-1][0]:

@@ -17,8 +17,9 @@ _HOYT = (
     "in knowledge graphs"
 )
 
-#: triples from which means of ranks have an interval: of fewer a few large ranks decide
-_FEWEST = 300
+#: triples from which means of ranks have an interval: of fewer a few large ranks decide; and those
+#: from which means of their logarithms have
+_FEWEST, _OF_LOGARITHMS = 300, 30
 
 _ADJUSTED = "(x − E[x]) / (best x − E[x])"
 _Z = "(x − E[x]) / √Var[x], sign turned so that higher is better"
@@ -109,7 +110,7 @@ METRICS: dict[str, Metric] = {
             "Between mean rank and MRR: doubling any rank costs the same.",
             ("gmr",),
             adjusted_by=("adjusted_geometric_mean_rank_index", "z_geometric_mean_rank"),
-            ratio=RatioMetric(lambda r, _: np.log(r), transform=np.exp),
+            ratio=RatioMetric(lambda r, _: np.log(r), transform=np.exp, fewest=_OF_LOGARITHMS),
             source=_HOYT,
         ),
         Metric(
@@ -142,7 +143,9 @@ METRICS: dict[str, Metric] = {
             True,
             "As the geometric mean rank, in (0, 1], higher is better.",
             ("igmr",),
-            ratio=RatioMetric(lambda r, _: np.log(r), transform=lambda mean: np.exp(-mean)),
+            ratio=RatioMetric(
+                lambda r, _: np.log(r), transform=lambda mean: np.exp(-mean), fewest=_OF_LOGARITHMS
+            ),
             source=_HOYT,
         ),
         Metric(

@@ -64,7 +64,7 @@ def community_differences(
     part, counts = differences[rows[np.lexsort((rows, of))]], table["triples"].to_numpy()
     seeds = [(bootstrap.seed, int(community)) for community in table["community"]]
     table[["low", "high"]] = ratio_intervals(
-        RatioMetric(), part, np.ones(len(part)), counts, bootstrap.level, seeds
+        RatioMetric(bounds=(-1, 1)), part, np.ones(len(part)), counts, bootstrap.level, seeds
     )
     both = ends[ends[:, 0] == ends[:, 1], 0]
     inside = np.bincount(both, minlength=communities.max() + 1)

@@ -46,6 +46,9 @@ _LONGEST = 2**16
 #: charts and tables) among them: one of two bytes takes fifty times that, and its session keeps it
 _MOST_PARTS = 20_000
 
+#: kinds of values that no widget here has: of bytes any widget would make JSON, too
+_OF_NO_WIDGET = frozenset({"bytes_value", "arrow_value", "chat_input_value"})
+
 #: files of which a message may ask where they go: the answer holds two addresses of each
 _MOST_FILES = 100
 
@@ -137,12 +140,14 @@ def _is_needed(message: Message) -> bool:
 
 
 def _is_crowded(asked: BackMsg) -> bool:
-    """Tell whether a message has more parts than `_MOST_PARTS`."""
+    """Tell whether a message has more parts than `_MOST_PARTS`, or values of no widget."""
     pending, parts = [asked], 0
     while pending:
         for field, value in pending.pop().ListFields():
             if field.is_repeated:
                 parts += len(value)
+            elif field.name in _OF_NO_WIDGET:
+                return True
             elif isinstance(value, str):
                 parts += _parts_of_json(value)
             if parts > _MOST_PARTS:

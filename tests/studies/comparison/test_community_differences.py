@@ -180,7 +180,9 @@ def test_communities_by_counting(ranks, bundled):
         assert row["low"] < row["difference"] < row["high"]
         differences = np.array([a - b for a, b in wanted[community]])
         weight, size = np.ones(len(differences)), np.array([len(differences)])
-        ends = ratio_intervals(RatioMetric(), differences, weight, size, 0.95, [(0, community)])[0]
+        ends = ratio_intervals(
+            RatioMetric(bounds=(-1, 1)), differences, weight, size, 0.95, [(0, community)]
+        )[0]
         assert (row["low"], row["high"]) == pytest.approx(ends)
 
 

@@ -202,8 +202,24 @@ def test_what_is_selected_counts_as_parts(client, field):
 
     assert not arrived(client, selecting(' {"x":[' + '{"":0},' * 10_000 + "0]}"))
     rows = ",".join(map(str, range(9_000)))
-    short = [f'{{"selection":{{"rows":[{rows}]}}}}', "a,{" * 30_000]
-    assert arrived(client, *map(selecting, short)) == ["rerun_script"] * 2
+    short = ["", f'{{"selection":{{"rows":[{rows}]}}}}', "a,{" * 30_000]
+    assert arrived(client, *map(selecting, short)) == ["rerun_script"] * 3
+
+
+@pytest.mark.usefixtures("_served")
+def test_values_of_no_widget(client):
+    """Charts make JSON of bytes, in whatever way they are written."""
+
+    def saying(field: str) -> bytes:
+        made = BackMsg()
+        value = made.rerun_script.widget_states.widgets.add()
+        if value.DESCRIPTOR.fields_by_name[field].message_type is None:
+            setattr(value, field, b"{}")
+        else:
+            getattr(value, field).SetInParent()
+        return made.SerializeToString()
+
+    assert not arrived(client, *map(saying, ["bytes_value", "arrow_value", "chat_input_value"]))
 
 
 @pytest.mark.usefixtures("_served")
