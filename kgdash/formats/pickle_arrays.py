@@ -22,8 +22,9 @@ from kgdash.formats.pickle_machine import PickleMachine, is_plain_key
 #: bytes of a file; of memory that what is no array takes for each opcode; containers, axes
 _MOST, _PER_OPCODE, _MOST_CONTAINERS, _MOST_AXES = 2**40, 64, 1_000, 8
 
-#: items of the longest tuple that NumPy writes
-_LONGEST = 9
+#: items of the longest tuple that NumPy writes; bytes of the longest of its texts that is a name: a
+#: file may have one made into characters again and again
+_LONGEST, _LONGEST_TEXT = 9, 4_000
 
 #: what a file may name besides the class of its dicts → what stands for it
 _CORE = ("numpy.core", "numpy._core")
@@ -173,6 +174,8 @@ class _ArrayMachine(PickleMachine):
             case _Name(), (_Dtype(code=str(code), state=(_, "<", *_)), bytes(text)) if (
                 function in _SCALARS and code.startswith("U")
             ):
+                if len(text) > _LONGEST_TEXT:
+                    raise self.refused(f"a text of NumPy's of more than {_LONGEST_TEXT:,} bytes")
                 return text.decode("utf-32-le").rstrip("\0")
             case _Name(), (_Dtype(), bytes()) if function in _SCALARS:
                 return PickledArray()  # a single number, which nobody needs

@@ -26,6 +26,8 @@ _CONTAINERS = frozenset(["TUPLE", "SETITEM", "SETITEMS", "APPEND", "APPENDS"])
 #: containers that are begun and not ended; each is a byte of the file and a list here
 _MOST_MARKS = 1_000
 
+_LONGEST_NAME = 500
+
 
 def is_plain_key(key: object) -> bool:
     """Tell whether a key is text, or a number of 32 bits: larger ones may all have one hash.
@@ -163,10 +165,9 @@ class PickleMachine:
                 self.stack.append(self.persistent(self.stack.pop()))
             case "GLOBAL":
                 module, name = argument.split(" ", 1)
-                self.stack.append(self.admit(module, name))
+                self.name(module, name)
             case "STACK_GLOBAL":
-                module, name = (self.expect(part, str) for part in self.last(2))
-                self.stack.append(self.admit(module, name))
+                self.name(*(self.expect(part, str) for part in self.last(2)))
             case "REDUCE" | "NEWOBJ":
                 function, arguments = self.last(2)
                 self.stack.append(self.call(function, arguments, {}))
@@ -178,6 +179,13 @@ class PickleMachine:
                 self.set_state(self.stack[-1], state)
             case _:
                 raise self.refused(f"opcode {opcode}")
+
+    def name(self, module: str, name: str) -> None:
+        """Push what stands for a class or function."""
+        # The file may name it again and again, each time by a byte or two.
+        if len(module) + len(name) > _LONGEST_NAME:
+            raise self.refused(f"a name of more than {_LONGEST_NAME:,} characters")
+        self.stack.append(self.admit(module, name))
 
     def pack(self, items: list[Any]) -> None:
         """Push a tuple."""

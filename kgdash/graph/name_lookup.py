@@ -13,8 +13,9 @@ from kgdash.graph.arrow_texts import MANY, as_arrow
 #: names that are compared with one that is not found, where there are many
 _NEAR = 1_000
 
-#: bytes that are compared at once, and the share of texts that many are
-_BLOCK, _MOST = 1 << 21, 1 / 8
+#: bytes that are compared at once, how often each after the first three of what is looked for, and
+#: the share of texts that many are
+_BLOCK, _LOOKS, _MOST = 1 << 21, 2, 1 / 8
 
 
 class NameLookup:
@@ -144,8 +145,11 @@ def _holding(texts: pa.Array, part: str) -> np.ndarray:
     content, places, count = np.frombuffer(data, np.uint8)[: ends[-1]], [], 0
     for start in range(ends[0], len(content), _BLOCK):
         block = content[start : start + _BLOCK + len(wanted) - 1]
-        places.append(start + _places(block, wanted))
-        count += len(places[-1])
+        inside = _places(block, wanted)
+        if inside is None:
+            return _mask(pc.match_substring(texts, part))
+        places.append(start + inside)
+        count += len(inside)
         if count > _MOST * len(texts):
             return _mask(pc.match_substring(texts, part))
     found = np.zeros(len(texts), dtype=bool)
@@ -155,17 +159,21 @@ def _holding(texts: pa.Array, part: str) -> np.ndarray:
     return found
 
 
-def _places(block: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _places(block: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
     """Find where bytes stand among others: the first three everywhere, the others where these do.
 
     :param block: uint8; ``wanted``: uint8, at least one
+    :return: int64, or None where so much begins like them that this takes long
     """
-    count = max(0, len(block) - len(wanted) + 1)
+    count, left = max(0, len(block) - len(wanted) + 1), _LOOKS * len(block)
     here = np.ones(count, dtype=bool)
     for k, byte in enumerate(wanted[:3]):
         here &= block[k : k + count] == byte
     place = np.flatnonzero(here)
     for k, byte in enumerate(wanted[3:], 3):
+        left -= len(place)
+        if left < 0:
+            return None
         place = place[block[place + k] == byte]
     return place
 

@@ -112,3 +112,17 @@ def test_what_an_array_says_of_itself_is_checked(changes, tmp_path):
     assert isinstance(found, PickledArray)
     with pytest.raises(KgdashError, match=r"do not fit|expected floats|expected an array"):
         found.numbers("a")
+
+
+def test_long_texts_of_numpy(tmp_path):
+    """A file of 4 MB had one of 2 MB made into characters 190,000 times: minutes."""
+    assert read(tmp_path, pickle.dumps([np.str_("x" * 1_000)], 4)) == ["x" * 1_000]
+    with pytest.raises(KgdashError, match="a text of NumPy's of more than 4,000 bytes"):
+        read(tmp_path, pickle.dumps([np.str_("x" * 1_001)], 4))
+
+
+def test_names_of_functions_are_short(tmp_path):
+    """They are looked at at each use, which takes six bytes."""
+    name = b"X\x01\x00\x00\x00mX" + (500).to_bytes(4, "little") + b"a" * 500
+    with pytest.raises(KgdashError, match="refused: a name of more than 500 characters"):
+        read(tmp_path, b"\x80\x04" + name + b"\x93.")

@@ -36,13 +36,16 @@ def test_tables_and_looking_through_agree(pairs, text):
     assert lookup.called(text) == (exact or by_label or folded)
 
 
-@pytest.mark.parametrize("most", [name_lookup._MOST, float("inf")])
+@pytest.mark.parametrize(
+    ("most", "looks"), [(name_lookup._MOST, 2), (float("inf"), 100), (float("inf"), 0)]
+)
 @given(PAIRS, TEXTS)
-def test_holding(most, pairs, text):
+def test_holding(most, looks, pairs, text):
     names, labels = zip(*pairs, strict=True)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(name_lookup, "_BLOCK", 3)
         patched.setattr(name_lookup, "_MOST", most)
+        patched.setattr(name_lookup, "_LOOKS", looks)
         ids, place = NameLookup(names, labels, "entity", "graph x").holding(text)
     wanted = text.casefold()
     expected = [i for i, p in enumerate(pairs) if any(wanted in part.casefold() for part in p)]

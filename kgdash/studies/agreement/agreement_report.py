@@ -18,7 +18,7 @@ from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.rounding import rounded
-from kgdash.statistics.unseen import UNIT
+from kgdash.statistics.unseen import UNIT, allow_for_unseen
 from kgdash.studies.agreement.agreement import Agreement, pairwise
 from kgdash.studies.instances.separation import roc_auc
 from kgdash.studies.instances.separation_bootstrap import resampled
@@ -54,8 +54,8 @@ def agreement_summary(
 ) -> dict[str, Estimate]:
     """Estimate each of `MEASURES`.
 
-    :param bootstrap: of the intervals, over triples, both queries of one together; default: 1,000
-        resamples at 95%
+    :param bootstrap: of the intervals, over triples, both queries of one together, which allow for
+        triples unlike those drawn (`allow_for_unseen`); default: 1,000 resamples at 95%
     :return: in the order of `MEASURES`; NaN for votes of fewer than four runs
     """
     bootstrap = bootstrap or Bootstrap()
@@ -87,12 +87,22 @@ def agreement_summary(
             of_block = dict(zip(columns, (weights @ sums.T).T, strict=True))
         drawn[block] = np.stack(list(_means(of_block, 2 * count).values()), axis=1)
         progress(block.stop, bootstrap.resamples)
-    low, high = percentile_interval(drawn, bootstrap.level)
+    ends = np.stack(percentile_interval(drawn, bootstrap.level), axis=1)
     if count < SMALL:
-        low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
+        ends[:] = np.nan
+    conflicting = int(np.count_nonzero(sums[list(columns).index("pairwise")]))
+    for at, name in enumerate(MEASURES):
+        # What votes remove is told by the triples alone that runs disagree on, and may be negative.
+        of_conflicts = name == "vote_removes"
+        units, bounds = (
+            (conflicting, (min(-1.0, ends[at, 0]), 1.0)) if of_conflicts else (count, UNIT)
+        )
+        if units:
+            value = np.atleast_1d(whole[name])
+            ends[[at]] = allow_for_unseen(value, ends[[at]], units, bootstrap.level, bounds)
     return {
-        name: Estimate(float(whole[name]), float(low[at]), float(high[at]), 2 * count)
-        for at, name in enumerate(MEASURES)
+        name: Estimate(float(whole[name]), float(low), float(high), 2 * count)
+        for name, (low, high) in zip(MEASURES, ends, strict=True)
     }
 
 

@@ -62,7 +62,8 @@ def error_rate(
 
     In each stratum the share has the prior Beta(¼, ¼); the number of wrong ones among those
     not judged is then beta-binomial. The numbers of all strata add up: their distributions are
-    convolved, without approximation, and the interval cuts equal tails.
+    convolved, without approximation, and the interval cuts equal tails. Its low end takes strata of
+    which nothing was found wrong as free of errors: their priors would add up to some.
 
     :param sizes: facts of each stratum, ≥ 1; ``labelled`` and ``wrong``: of them judged, and wrong
     :param level: of the interval, in (0, 1)
@@ -74,15 +75,21 @@ def error_rate(
             "error rate: expected strata with no more wrong than labelled facts and no more of "
             f"those than there are, and a level in (0, 1); found {counts} and {level:g}"
         )
+    facts, known = sum(sizes), sum(wrong)
+    chances = _chances(counts)
+    mean = chances @ np.arange(len(chances))
+    tail = (1 - level) / 2
+    low = np.searchsorted(np.cumsum(_chances([each for each in counts if each[2]])), tail)
+    high = np.searchsorted(np.cumsum(chances), 1 - tail)
+    value, least, most = (float((known + count) / facts) for count in (mean, low, high))
+    return ErrorRate(value, least, most, sum(labelled), known, facts)
+
+
+def _chances(counts: Sequence[tuple[int, int, int]]) -> np.ndarray:
+    """Return the chance of each number of wrong facts among those not judged, 0 first."""
     chances = np.ones(1)
     for size, judged, bad in counts:
         a, b = _PRIOR + bad, _PRIOR + judged - bad
         rest = betabinom.pmf(np.arange(size - judged + 1), size - judged, a, b)
         chances = np.maximum(fftconvolve(chances, rest), 0.0)
-    facts, known = sum(sizes), sum(wrong)
-    total = np.cumsum(chances)
-    tail = (1 - level) / 2 * total[-1]
-    low, high = np.searchsorted(total, [tail, total[-1] - tail])
-    mean = chances @ np.arange(len(chances)) / total[-1]
-    value, least, most = (float((known + count) / facts) for count in (mean, low, high))
-    return ErrorRate(value, least, most, sum(labelled), known, facts)
+    return chances / chances.sum()

@@ -82,7 +82,10 @@ def choose_entities(graph: KnowledgeGraph, label: str, key: str, help: str) -> l
         placeholder="all; type to search",
         help=f"{help} {_HELP}",
     )
-    found = {text: search_entities(graph, text) for text in map(str, typed[:_MOST])}
+    found: dict[str, list[int]] = {}
+    for text in map(str, typed[:_MOST]):
+        st.session_state.get(key)  # where another page, or a closed tab, ends the search
+        found[text] = search_entities(graph, text)
     if unknown := [plain(text) for text, entities in found.items() if not entities]:
         st.session_state[_note(key)] = (
             f"No entity {', '.join(f'“{text}”' for text in unknown)} in this graph: left out."

@@ -40,24 +40,46 @@ strata = st.integers(1, 6).flatmap(
 def test_against_all_combinations(parts, level):
     sizes, labelled, wrong = zip(*parts, strict=True)
     found = error_rate(sizes, labelled, wrong, level)
-    chances = np.zeros(sum(sizes) + 1)
+    chances = combined(parts)
+    assert found.value == pytest.approx(chances @ np.arange(len(chances)) / sum(sizes))
+    low, high = (round(end * sum(sizes)) for end in (found.low, found.high))
+    tail = (1 - level) / 2
+    above = 1 - np.cumsum(chances)
+    # The low end takes strata without a wrong one as free of errors.
+    least = combined([part for part in parts if part[2]])
+    below = np.cumsum(least)
+    # No more than a tail lies strictly outside, and the ends can not move inwards.
+    for outside, moved in (
+        (below[low] - least[low], below[low]),
+        (above[high], above[high] + chances[high]),
+    ):
+        assert outside <= tail + 1e-9
+        assert moved >= tail - 1e-9
+
+
+def combined(parts):
+    """Return the chance of each number of wrong facts, going through all combinations."""
+    chances = np.zeros(sum(size for size, *_ in parts) + 1)
     for rest in product(*(range(size - judged + 1) for size, judged, _ in parts)):
         each = [
             betabinom.pmf(k, size - judged, 0.25 + bad, 0.25 + judged - bad)
             for k, (size, judged, bad) in zip(rest, parts, strict=True)
         ]
-        chances[sum(rest) + sum(wrong)] += np.prod(each)
-    assert found.value == pytest.approx(chances @ np.arange(len(chances)) / sum(sizes))
-    below = np.cumsum(chances)
-    low, high = (round(end * sum(sizes)) for end in (found.low, found.high))
-    tail = (1 - level) / 2
-    # No more than a tail lies strictly outside, and the ends can not move inwards.
-    for outside, moved in (
-        (below[low] - chances[low], below[low]),
-        (1 - below[high], 1 - below[high] + chances[high]),
-    ):
-        assert outside <= tail + 1e-9
-        assert moved >= tail - 1e-9
+        chances[sum(rest) + sum(bad for *_, bad in parts)] += np.prod(each)
+    return chances
+
+
+@pytest.mark.parametrize("labels", [40, 240])
+def test_where_errors_are_rare(labels):
+    """Of none in five strata, equal tails of the priors' sum never held it."""
+    rng = np.random.default_rng(2)
+    assert error_rate([1_000] * 5, [labels // 5] * 5, [0] * 5).low == 0
+    sizes, errors, held = [1_000] * 5, [20, 0, 0, 0, 0], 0
+    for _ in range(100):
+        wrong = [rng.hypergeometric(bad, 1_000 - bad, labels // 5) for bad in errors]
+        found = error_rate(sizes, [labels // 5] * 5, wrong)
+        held += found.low <= 20 / 5_000 <= found.high
+    assert held >= 93
 
 
 def test_intervals_cover_as_often_as_they_say():
