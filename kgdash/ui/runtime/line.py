@@ -81,6 +81,7 @@ class Line:
         self._idle: list[Worker] = []
         self._changed = threading.Condition()
         self._numbers = count(1)
+        self._was_early = False  # the latest turn: no two follow each other
 
     def results(
         self,
@@ -204,7 +205,8 @@ class Line:
                 if self._gives_up_process(ticket, order):
                     raise _GaveUp
                 return False
-            ticket.is_early, ticket.since = self._is_held_up(ticket), time.monotonic()
+            ticket.is_early = self._was_early = self._is_held_up(ticket)
+            ticket.since = time.monotonic()
             return True
 
     def _is_paused(self, ticket: _Ticket) -> bool:
@@ -275,8 +277,11 @@ class Line:
         return takes and self._spare(first.rank) <= 0 and ticket is holders[-1]
 
     def _is_held_up(self, ticket: _Ticket) -> bool:
-        """Tell whether a call was paused long, and something waits for a lock that it may hold."""
-        if ticket.worker is None or ticket.since is not None:
+        """Tell whether a call was paused long, and something waits for a lock that it may hold.
+
+        None is, right after the turn of such a one: they leave every other turn to the rest.
+        """
+        if ticket.worker is None or ticket.since is not None or self._was_early:
             return False
         waits = (each.worker is not None and each.worker.waits for each in self._tickets)
         is_long = time.monotonic() - ticket.paused >= _HELD_UP

@@ -279,6 +279,21 @@ def test_a_paused_call_that_may_hold_a_lock_has_turns_between_those_before_it(
         each.end()
 
 
+def test_paused_calls_that_may_hold_a_lock_leave_turns_to_a_new_one(
+    one, short_turns, awaited, monkeypatch
+):
+    """A small file was read after 82 seconds: those paused longest came next, again and again."""
+    monkeypatch.setattr(module, "_HELD_UP", 0.05)
+    held = [Asked(one, name) for name in "abc"]
+    wait_until(lambda: all(turns(each) >= 2 for each in held))
+    new, before = Asked(one, "new"), sum(map(turns, held))
+    wait_until(lambda: turns(new) or sum(map(turns, held)) > before + 12)
+    assert turns(new)
+    wait_until(lambda: sum(map(turns, held)) > before + 12)
+    for each in (new, *held):
+        each.end()
+
+
 def test_two_calls_of_which_one_waits_for_the_other_s_lock_keep_nobody_waiting(one, short_turns):
     """Two tabs that mined one run's rules kept all others from the worker until they had."""
     holder = Asked(one, "holder")
