@@ -35,8 +35,7 @@ MOST, OWN_MOST, _MORE = 16, 4, 2
 #: seconds of a turn, and between two looks
 _TURN, _POLL = 5.0, 0.2
 
-#: seconds after which a paused call has a turn all the same, if it may hold a lock that is awaited:
-#: all others that have a process may have had one by then, and some call that has none
+#: seconds after which a paused call has every other turn, if it may hold a lock that is awaited
 _HELD_UP = 15.0
 
 
@@ -80,8 +79,7 @@ class Line:
         self._tickets: list[_Ticket] = []
         self._idle: list[Worker] = []
         self._changed = threading.Condition()
-        self._numbers = count(1)
-        self._was_early = False  # the latest turn: no two follow each other
+        self._numbers, self._was_early = count(1), False  # no two early turns follow each other
 
     def results(
         self,
@@ -174,11 +172,11 @@ class Line:
             worker.close()
 
     def _await_turn(self, ticket: _Ticket, kind: str, placed: Callable[[int], None]) -> Worker:
-        is_noted = False
-        while not self._has_turn(ticket):
-            if not is_noted:
+        for look in count():
+            if self._has_turn(ticket):
+                break
+            if not look:
                 note("job", kind=kind, state="queued")
-                is_noted = True
             placed(self._order().index(ticket) + 1)
             with self._changed:
                 self._changed.wait(_POLL)
@@ -277,10 +275,7 @@ class Line:
         return takes and self._spare(first.rank) <= 0 and ticket is holders[-1]
 
     def _is_held_up(self, ticket: _Ticket) -> bool:
-        """Tell whether a call was paused long, and something waits for a lock that it may hold.
-
-        None is, right after the turn of such a one: they leave every other turn to the rest.
-        """
+        """Tell whether a call was paused long and may hold an awaited lock."""
         if ticket.worker is None or ticket.since is not None or self._was_early:
             return False
         waits = (each.worker is not None and each.worker.waits for each in self._tickets)
