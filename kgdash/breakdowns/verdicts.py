@@ -6,7 +6,7 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import side_rows
 from kgdash.ranking.ratio_metrics import mean_estimate
-from kgdash.statistics.estimate import Estimate, number, percent, with_interval
+from kgdash.statistics.estimate import Estimate, number, percent, whole_or_half, with_interval
 
 
 def sides_verdict(ranks: pd.DataFrame, rank_type: str = "realistic") -> str:
@@ -56,7 +56,7 @@ def groups_verdict(
     return (
         f"{said} Of {len(large):,} groups with an interval, {below:,} lie below all "
         f"together ({number(overall)}) with their whole interval, {above:,} above; of groups that "
-        f"differ in nothing, some {number((1 - level) * len(large))} would."
+        f"differ in nothing, some {whole_or_half((1 - level) * len(large))} would."
     )
 
 
