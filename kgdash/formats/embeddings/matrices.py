@@ -12,7 +12,7 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
-from kgdash.files.parquet_pages import unpacked_size, without_arrow_schema
+from kgdash.files.parquet_pages import unpacked_size, with_plain_footer
 from kgdash.files.regular import open_regular
 from kgdash.formats.tensor_file import read_tensors
 
@@ -180,7 +180,7 @@ def _parquet(path: Path) -> np.ndarray:
             raise KgdashError(
                 f"{path} unpacks to {values:,} numbers, nearly all alike; save it as .npy"
             )
-        file = pq.ParquetFile(io.BytesIO(without_arrow_schema(content)))
+        file = pq.ParquetFile(io.BytesIO(with_plain_footer(content)))
         _check_columns(file.schema_arrow, path)
         table = file.read()
         table.validate(full=True)

@@ -17,7 +17,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.bounds import check_count
 from kgdash.files.memory import memory_budget
-from kgdash.files.parquet_pages import unpacked_size, without_arrow_schema
+from kgdash.files.parquet_pages import unpacked_size, with_plain_footer
 from kgdash.graph.arrow_texts import ArrowTexts
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
@@ -46,7 +46,7 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
     """
     try:
         _check_size(content, shown)
-        content = without_arrow_schema(content)
+        content = with_plain_footer(content)
         file = pq.ParquetFile(io.BytesIO(content))
         if sorted(file.schema_arrow.names) != sorted(_SCHEMA.names):
             raise KgdashError(
