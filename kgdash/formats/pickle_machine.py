@@ -16,9 +16,8 @@ from typing import IO, Any
 from kgdash.errors import KgdashError
 
 _IGNORED = frozenset({"PROTO", "FRAME", "STOP"})
-_SCALARS = frozenset(
-    ["BININT", "BININT1", "BININT2", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"]
-)
+_NUMBERS = frozenset(["BININT", "BININT1", "BININT2"])
+_TEXTS = frozenset(["SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"])
 _VALUES = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_SET": set, "EMPTY_TUPLE": tuple}
 _CONTAINERS = frozenset(["TUPLE", "SETITEM", "SETITEMS", "APPEND", "APPENDS"])
@@ -53,6 +52,7 @@ class PickleMachine:
         self.stack: list[Any] = []
         self.marks: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
+        self.texts: dict[str, str] = {}
 
     def run(self, data: bytes | IO[bytes]) -> Any:
         """Read a pickle and return its root.
@@ -106,8 +106,11 @@ class PickleMachine:
 
     def step(self, opcode: str, argument: Any) -> None:
         """Do one opcode; those that files are full of come first."""
-        if opcode in _SCALARS:
+        if opcode in _NUMBERS:
             self.stack.append(argument)
+        elif opcode in _TEXTS:
+            # Equal ones as one object: two would be compared letter by letter at each use as a key.
+            self.stack.append(self.texts.setdefault(argument, argument))
         elif opcode == "MEMOIZE":
             if len(self.memo) >= self.most_memo:
                 raise self.refused("more values kept for later than there are")

@@ -126,3 +126,14 @@ def test_names_of_functions_are_short(tmp_path):
     name = b"X\x01\x00\x00\x00mX" + (500).to_bytes(4, "little") + b"a" * 500
     with pytest.raises(KgdashError, match="refused: a name of more than 500 characters"):
         read(tmp_path, b"\x80\x04" + name + b"\x93.")
+
+
+def test_equal_texts_are_one(tmp_path):
+    """Two of 1.5 million letters, each a key of one dict a million times, took five minutes."""
+    pair = ["x" * 300, "x" * 150 + "x" * 150]
+    found = read(
+        tmp_path,
+        b"\x80\x04]" + b"".join(b"X,\x01\x00\x00" + p.encode() + b"a" for p in pair) + b".",
+    )
+    assert found == pair
+    assert found[0] is found[1]
