@@ -63,7 +63,9 @@ def metrics(
         only = restrict(
             loaded.graph,
             relation or (),
-            read_entities(entities, loaded.graph) if entities else None,
+            read_entities(entities, loaded.graph, progress=terminal("entities"))
+            if entities
+            else None,
             min_degree,
             max_degree,
             _of_types(loaded.graph, types, type_name),

@@ -32,6 +32,8 @@ DTYPES = {
     "torch.ComplexDoubleStorage": torch.complex128,
 }
 
+_LONGEST_KEY = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Storage:
@@ -137,7 +139,8 @@ def _storage(pid: object, path: Path) -> Storage:
     """Read the reference to a storage: ("storage", type, key, device, number of elements)."""
     match pid:
         case ("storage", Global(name=kind), str(key), str(), int(numel)) if kind in DTYPES:
-            if numel >= 0 and key.isalnum():
+            # Torch numbers them; a file may name one again and again.
+            if numel >= 0 and len(key) <= _LONGEST_KEY and key.isalnum():
                 return Storage(key, DTYPES[kind], numel)
     raise KgdashError(f"{path}: cannot read the storage {brief(pid)}")
 

@@ -15,12 +15,16 @@ from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_count
 from kgdash.files.text import decode_text, read_content, text_lines
 from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
 
 #: size at which a list of names is refused
 _MAX_BYTES = 64 * 2**20
 
 #: unknown names that are looked for, beyond the first
 _TOLD = 3
+
+#: lines between two reports
+_LINES = 64
 
 
 @dataclass(frozen=True)
@@ -123,13 +127,17 @@ def restrict(
 
 @reads
 def read_entities(
-    source: Path | bytes | str, graph: KnowledgeGraph, name: str | None = None
+    source: Path | bytes | str,
+    graph: KnowledgeGraph,
+    name: str | None = None,
+    progress: Progress = silent,
 ) -> np.ndarray:
     """Read a list of entities, one name or label a line; blank lines are skipped.
 
     :param source: a file (UTF-8, plain or gzip), the content of one, or text
     :param graph: resolves the names
     :param name: what messages call the list (default: the path)
+    :param progress: called with (done, total) lines; may raise to cancel
     :return: ids, ascending, each once: int64
     :raises KgdashError: if the file can not be read or is not UTF-8, a line names no entity (with
         its number, and how many others do not), or there is none
@@ -137,9 +145,13 @@ def read_entities(
     shown = name or (str(source) if isinstance(source, Path) else "the list of entities")
     if not isinstance(source, str):
         source = decode_text(read_content(source, shown, _MAX_BYTES), shown)
-    check_count(source.count("\n"), shown, "lines")
+    lines = source.count("\n") + 1
+    check_count(lines - 1, shown, "lines")
     found, wrong = [], []
     for number, line in text_lines(source, shown):
+        # Among millions, each takes a hundredth of a second.
+        if number % _LINES == 0:
+            progress(number, lines)
         if not line.strip():
             continue
         try:

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.formats.pickle_records import Global
 from kgdash.formats.pykeen_model_file import read_pickled_model
+from kgdash.formats.torch_archive import _storage
 from tests.support.pickled_models import archive, make, refusal, repack
 
 
@@ -99,3 +101,10 @@ def test_entries_that_overlap_are_refused(transe, tmp_path):
     path = tmp_path / "m.pkl"
     path.write_bytes(data[:start] + record)
     assert "claim more bytes" in refusal(path)
+
+
+def test_keys_of_storages_are_short(tmp_path):
+    """One of 65,000 digits, said 327,000 times by a few bytes each, took minutes."""
+    with pytest.raises(KgdashError, match="cannot read the storage"):
+        _storage(("storage", Global("torch.FloatStorage"), "1" * 101, "cpu", 1), tmp_path)
+    assert _storage(("storage", Global("torch.FloatStorage"), "1" * 100, "cpu", 1), tmp_path).numel

@@ -95,7 +95,7 @@ def _read(file: RuleFile, graph: KnowledgeGraph, progress: Progress) -> Rules:
             raise KgdashError(
                 f"{shown} holds more than {MAX_RULES:,} rules; keep those of highest confidence"
             )
-        if found.count % 500 == 0:
+        if found.count % 25 == 0:
             progress(number, len(lines))
     progress(1, 1)
     if not found.rules:

@@ -19,7 +19,7 @@ from kgdash.graph import KnowledgeGraph
 _SELF = "me_myself_i"
 
 #: longest text that is read as a rule, and most of each of its signs on one side of the arrow
-_LONGEST, _SIGNS = 4000, 40
+_LONGEST, _SIGNS = 4000, 20
 
 _ARROW, _BACK = re.compile(r"\s=>(?:\s|$)"), re.compile(r"\)\s*<=(?:\s|$)")
 

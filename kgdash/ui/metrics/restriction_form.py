@@ -51,12 +51,14 @@ def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
         "Pasted entities", key="only_entities", height=110, placeholder="one name or label a line"
     )
     upload = st.file_uploader("A file of them", type=["txt", "tsv", "csv"], key="entity_file")
+    given = {}
     if pasted and pasted.strip():
-        found.append(read_entities(pasted, graph, "the pasted list"))
+        given["the pasted list"] = pasted.encode()
     if upload is not None:
-        content = upload.getvalue()
-        key = (graph.digest, "entities", *file_key(upload.name, content))
-        read = Reading(read_entities, content, graph, upload.name)
+        given[upload.name] = upload.getvalue()
+    for name, content in given.items():
+        key = (graph.digest, "entities", *file_key(name, content))
+        read = Reading(read_entities, content, graph, name)
         found.append(try_computing("Reading entities", key, read))
     return np.unique(np.concatenate(found)) if found else None
 
