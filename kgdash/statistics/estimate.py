@@ -49,7 +49,7 @@ def percent(share: float, decimals: int = 0) -> str:
     if share in (0, 1):
         return f"{share:.0%}"
     shown = max(decimals, 1)
-    if min(share, 1 - share) < 10 ** -(shown + 2):
+    if 0 < min(share, 1 - share) < 10 ** -(shown + 2):
         least = 10**-shown
         return f"< {least:g}%" if share < 0.5 else f"> {100 - least:g}%"
     if decimals:

@@ -76,6 +76,9 @@ def test_percent(share, text):
         (0.99996, 2, "> 99.99%"),
         (1.0, 1, "100%"),
         (math.nan, 1, "–"),
+        (-0.0521, 1, "-5.2%"),  # what is removed may be negative
+        (-0.4, 0, "-40%"),
+        (1.25, 1, "125.0%"),
     ],
 )
 def test_only_all_is_written_as_all(share, decimals, text):
