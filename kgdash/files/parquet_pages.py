@@ -6,6 +6,7 @@ process: it is given a footer that is written here, of what was read here.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from kgdash.files.thrift import BINARY, I32, I64, Fields, read_struct, write_struct
@@ -50,16 +51,38 @@ _MOST_PAGES = 2**18
 _MOST_ELEMENTS, _MOST_LETTERS = 2**16, 2**24
 
 
-def unpacked_size(content: bytes) -> tuple[int, int]:
-    """Return how many values a file holds, dictionaries included, and their bytes unpacked.
+@dataclass(frozen=True)
+class PlainFile:
+    """A file whose footer holds no more than what was read of it, so that no reader sees more.
 
-    Of footer and pages, the one counts that tells of more.
-
-    :raises ValueError: if either is damaged, or pages do not fill their column's part of the file
+    Types are those of Parquet's own schema: the one that PyArrow notes beside is left out, since it
+    may name one part many times. ``values``: how many the file holds, dictionaries included;
+    ``size``: their bytes unpacked; of footer and pages, the one counts that tells of more.
     """
+
+    content: bytes
+    values: int
+    size: int
+
+
+def plain_file(content: bytes) -> PlainFile:
+    """Read what a file unpacks to, and write its footer anew.
+
+    :raises ValueError: if footer or pages are damaged, or pages do not fill their column's part of
+        the file
+    """
+    start = _footer_start(content)
+    footer, _ = read_struct(content[start:-8], 0, _FOOTER)
+    values, size = _unpacked(content, footer)
+    written = write_struct(footer, _FOOTER)
+    parts = [content[:start], written, len(written).to_bytes(4, "little"), b"PAR1"]
+    return PlainFile(b"".join(parts), values, size)
+
+
+def _unpacked(content: bytes, footer: dict[int, Any]) -> tuple[int, int]:
+    """Return the values of a file, and their bytes unpacked."""
     values = size = told = told_size = 0
     left, pages = len(content), 0
-    footer = _footer(content)
     _check_paths(_structs(footer, _SCHEMA) if _SCHEMA in footer else [])
     for group in _structs(footer, _GROUPS):
         told_size += _number(group, _GROUP_BYTES)
@@ -85,24 +108,6 @@ def unpacked_size(content: bytes) -> tuple[int, int]:
                 size += header[_UNPACKED]
                 values += sum(header[kind][_VALUES] for kind in _KINDS if kind in header)
     return max(values, told), max(size, told_size)
-
-
-def with_plain_footer(content: bytes) -> bytes:
-    """Return a file whose footer holds no more than what is read of it here.
-
-    So no other reader sees anything else in it; types are those of Parquet's own schema, as the one
-    that PyArrow notes beside is left out: it may name one part many times.
-
-    :raises ValueError: if the footer is damaged
-    """
-    footer = write_struct(_footer(content), _FOOTER)
-    start = content[: _footer_start(content)]
-    return b"".join([start, footer, len(footer).to_bytes(4, "little"), b"PAR1"])
-
-
-def _footer(content: bytes) -> dict[int, Any]:
-    footer = content[_footer_start(content) : -8]
-    return read_struct(footer, 0, _FOOTER)[0]
 
 
 def _footer_start(content: bytes) -> int:

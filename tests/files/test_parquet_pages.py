@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.files.parquet_pages import unpacked_size, with_plain_footer
+from kgdash.files.parquet_pages import plain_file
+
+
+def unpacked_size(content: bytes) -> tuple[int, int]:
+    found = plain_file(content)
+    return found.values, found.size
+
 
 TABLE = pa.table(
     {
@@ -164,7 +170,7 @@ def test_types_are_those_of_parquet_alone():
     stream = io.BytesIO()
     large = pa.table({"name": pa.array(["x", "y"], pa.large_string()), "lists": [[1], [2, 3]]})
     pq.write_table(large, stream)
-    file = pq.ParquetFile(io.BytesIO(with_plain_footer(stream.getvalue())))
+    file = pq.ParquetFile(io.BytesIO(plain_file(stream.getvalue()).content))
     assert file.metadata.metadata is None
     assert file.schema_arrow.types[0] == pa.string()
     assert file.read().to_pydict() == large.to_pydict()
@@ -177,12 +183,12 @@ def test_arrow_s_own_schema_is_not_looked_at():
     damaged = content[: place + 20] + b"A" * 60 + content[place + 80 :]
     with pytest.raises((pa.ArrowException, OSError)):
         pq.read_table(io.BytesIO(damaged))
-    assert pq.read_table(io.BytesIO(with_plain_footer(damaged))).equals(TABLE)
+    assert pq.read_table(io.BytesIO(plain_file(damaged).content)).equals(TABLE)
 
 
 def test_a_footer_longer_than_the_file():
     with pytest.raises(ValueError, match="longer than the file"):
-        with_plain_footer(b"PAR1" + (2**20).to_bytes(4, "little") + b"PAR1")
+        plain_file(b"PAR1" + (2**20).to_bytes(4, "little") + b"PAR1")
 
 
 def schema(*elements: tuple[bytes, int]) -> bytes:

@@ -12,7 +12,7 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
-from kgdash.files.parquet_pages import unpacked_size, with_plain_footer
+from kgdash.files.parquet_pages import plain_file
 from kgdash.files.regular import open_regular
 from kgdash.formats.tensor_file import read_tensors
 
@@ -171,16 +171,16 @@ def _parquet(path: Path) -> np.ndarray:
     with open_regular(path, min(_MOST, memory_budget())) as stream:
         content = stream.read()
     try:
-        values, size = unpacked_size(content)
-        if values > memory_budget() // 16 or size > memory_budget():
+        plain = plain_file(content)
+        if plain.values > memory_budget() // 16 or plain.size > memory_budget():
             raise KgdashError(
                 f"{path} unpacks to more than fits; save it as .npy, or raise KGDASH_MEMORY"
             )
-        if values > max(_FEW, _MOST_PACKED * len(content)):
+        if plain.values > max(_FEW, _MOST_PACKED * len(content)):
             raise KgdashError(
-                f"{path} unpacks to {values:,} numbers, nearly all alike; save it as .npy"
+                f"{path} unpacks to {plain.values:,} numbers, nearly all alike; save it as .npy"
             )
-        file = pq.ParquetFile(io.BytesIO(with_plain_footer(content)))
+        file = pq.ParquetFile(io.BytesIO(plain.content))
         _check_columns(file.schema_arrow, path)
         table = file.read()
         table.validate(full=True)

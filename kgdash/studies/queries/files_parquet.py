@@ -17,7 +17,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.bounds import check_count
 from kgdash.files.memory import memory_budget
-from kgdash.files.parquet_pages import unpacked_size, with_plain_footer
+from kgdash.files.parquet_pages import plain_file
 from kgdash.graph.arrow_texts import ArrowTexts
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
@@ -45,8 +45,7 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
     :raises KgdashError: if it holds something else, is damaged or too large
     """
     try:
-        _check_size(content, shown)
-        content = with_plain_footer(content)
+        content = _checked(content, shown)
         file = pq.ParquetFile(io.BytesIO(content))
         if sorted(file.schema_arrow.names) != sorted(_SCHEMA.names):
             raise KgdashError(
@@ -86,19 +85,20 @@ def to_parquet(named: NamedQueries, out: Path) -> None:
     write_atomically(out, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
-def _check_size(content: bytes, shown: str) -> None:
-    """Refuse what unpacks to too much, before PyArrow looks at it."""
-    values, size = unpacked_size(content)
-    if values > _DENSEST * len(content):
+def _checked(content: bytes, shown: str) -> bytes:
+    """Refuse what unpacks to too much; return what PyArrow may look at."""
+    plain = plain_file(content)
+    if plain.values > _DENSEST * len(content):
         raise KgdashError(
-            f"{shown} unpacks to {values:,} names; write it again, without run-lengths"
+            f"{shown} unpacks to {plain.values:,} names; write it again, without run-lengths"
         )
-    check_count(values // _OF_ROW, shown, "names")
+    check_count(plain.values // _OF_ROW, shown, "names")
     most = memory_budget() // _NAME_BYTES
-    if values > most or size > _MAX_BYTES:
+    if plain.values > most or plain.size > _MAX_BYTES:
         raise KgdashError(
             f"{shown} holds more than {most:,} names; keep fewer queries, or raise KGDASH_MEMORY"
         )
+    return plain.content
 
 
 def _from_arrow(table: pa.Table, shown: str) -> NamedQueries:
