@@ -92,11 +92,10 @@ def agreement_summary(
         ends[:] = np.nan
     conflicting = int(np.count_nonzero(sums[list(columns).index("pairwise")]))
     for at, name in enumerate(MEASURES):
-        # What votes remove is told by the triples alone that runs disagree on, and may be negative.
-        of_conflicts = name == "vote_removes"
-        units, bounds = (
-            (conflicting, (min(-1.0, ends[at, 0]), 1.0)) if of_conflicts else (count, UNIT)
-        )
+        units, bounds = count, UNIT
+        if name == "vote_removes":
+            # Told by the triples alone that runs disagree on; it may be negative.
+            units, bounds = conflicting, (min(-1.0, ends[at, 0]), 1.0)
         if units:
             value = np.atleast_1d(whole[name])
             ends[[at]] = allow_for_unseen(value, ends[[at]], units, bootstrap.level, bounds)

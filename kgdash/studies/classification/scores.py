@@ -132,7 +132,7 @@ def metric_intervals(
     ends = np.stack(percentile_interval(np.stack(found, axis=1), level), axis=1)
     ends[rounded(ends[:, 0]) == rounded(ends[:, 1])] = np.nan
     values = np.array(list(metric_values(table).values()))
-    ends = allow_for_unseen(values, ends, np.full(len(METRICS), fewest), level)
+    ends = allow_for_unseen(values, ends, fewest, level)
     return {name: (float(a), float(b)) for name, (a, b) in zip(METRICS, ends, strict=True)}
 
 

@@ -79,7 +79,8 @@ class Line:
         self._tickets: list[_Ticket] = []
         self._idle: list[Worker] = []
         self._changed = threading.Condition()
-        self._numbers, self._was_early = count(1), False  # no two early turns follow each other
+        self._numbers = count(1)
+        self._was_early = False  # the latest turn: no two of these follow each other
 
     def results(
         self,
@@ -289,12 +290,11 @@ def _too_many() -> KgdashError:
     )
 
 
-@cache
-def _line(workers: int) -> Line:
-    return Line(workers)
+#: the line of so many workers, made once
+_lines = cache(Line)
 
 
 def line() -> Line:
     """Return the process's line, with as many workers as ``$KGDASH_WORKERS`` says: none unset."""
     text = os.environ.get(SETTING, "")
-    return _line(int(text) if text.isascii() and text.isdigit() else 0)
+    return _lines(int(text) if text.isascii() and text.isdigit() else 0)
