@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.options.common import SeedOption, known_extension
+from kgdash.commands.options.common import SeedOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.terminal import say
 from kgdash.commands.separation import SeparationOptions, compare_labels
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from kgdash.graph import KnowledgeGraph
     from kgdash.studies.instances.instances import Instances
     from kgdash.studies.rules.rule import Rules
+
+
+def _rules_known_extension(out: Path | None) -> Path | None:
+    """Refuse a file that --rules could not read again before rules are looked for."""
+    if out is not None and out.suffix not in (".csv", ".tsv"):
+        raise KgdashError(f"expected an output file in .csv or .tsv; found {out}")
+    return out
 
 
 def rules(
@@ -46,7 +53,11 @@ def rules(
     ] = "support",
     per_rule: Annotated[int, typer.Option(help="Instances per rule and label.")] = 30,
     save_rules: Annotated[
-        Path | None, typer.Option(help="Write the rules with our counts.", callback=known_extension)
+        Path | None,
+        typer.Option(
+            help="Write the rules with our counts, as --rules reads them (.csv or .tsv).",
+            callback=_rules_known_extension,
+        ),
     ] = None,
     save_instances: Annotated[
         Path | None, typer.Option(help="Write the instances, as --table reads them (.tsv).")

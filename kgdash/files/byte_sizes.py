@@ -28,3 +28,8 @@ def bytes_from_environment(name: str, default: str, least: int = 0) -> int:
         floor = f" of at least {least // 2**20} MiB" if least else ""
         raise KgdashError(f"{name}: expected a size{floor}, such as 500M or 2G; found {text!r}")
     return size
+
+
+def written_size(size: int) -> str:
+    """Write an amount for people, rounded down: "64 MiB", below one MiB in "KiB"."""
+    return f"{size // 2**20:,} MiB" if size >= 2**20 else f"{size // 2**10} KiB"

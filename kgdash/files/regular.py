@@ -7,6 +7,7 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
+from kgdash.files.byte_sizes import written_size
 from kgdash.files.roots import check_opened
 
 
@@ -22,7 +23,7 @@ def check_regular(path: str | Path | int, most: int | None = None) -> None:
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         raise OSError(errno.EINVAL, "it is a pipe, a device or a socket, or leads to one")
     if most is not None and found.st_size > most:
-        raise OSError(errno.EFBIG, f"it is larger than {most // 2**20:,} MiB")
+        raise OSError(errno.EFBIG, f"it is larger than {written_size(most)}")
 
 
 def open_regular(path: str | Path, most: int | None = None) -> BufferedReader:

@@ -15,6 +15,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import bounded
+from kgdash.files.byte_sizes import written_size
 from kgdash.files.regular import open_regular
 
 _GZIP = b"\x1f\x8b"
@@ -71,7 +72,7 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     except OSError as error:
         raise KgdashError(f"can not read {shown}: {error.strerror or error}") from error
     if len(source) > max_bytes:
-        raise KgdashError(f"{shown} holds more than {max_bytes // 2**20} MiB; keep less in a file")
+        raise KgdashError(f"{shown} holds more than {written_size(max_bytes)}; keep less in a file")
     return source
 
 

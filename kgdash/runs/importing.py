@@ -49,7 +49,7 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
 }
 
 #: a name per row, and the rows
-Named = tuple[Sequence[str], np.ndarray]
+Named = tuple[Sequence[str], np.ndarray | torch.Tensor]
 
 
 class ArrayOptions(TypedDict, total=False):
@@ -125,7 +125,8 @@ def run_from_arrays(
 
     >>> run = kgdash.run_from_arrays((names, vectors), (kinds, others), "DistMult", "umls")
 
-    :param entities: a name per row, and the rows: floats or complex numbers, ``(n, …)``
+    :param entities: a name per row, and the rows: floats or complex numbers, ``(n, …)``, an array
+        or a tensor
     :param relations: likewise; None for dot and cosine
     :param interaction: a name as of ``kgdash import --from arrays``, or a function of the vectors
         of heads, relations and tails, torch tensors whose leading dimensions broadcast, that
@@ -138,7 +139,7 @@ def run_from_arrays(
     graph = dataset if isinstance(dataset, KnowledgeGraph) else load_dataset(dataset)
     names = tuple(entities[0]), tuple(relations[0] if relations else ())
     vectors = [
-        None if given is None else single_precision(np.asarray(given[1]), kind)
+        None if given is None else single_precision(_array(given[1]), kind)
         for kind, given in (("entities", entities), ("relations", relations))
     ]
     assert vectors[0] is not None
@@ -152,13 +153,20 @@ def run_from_arrays(
     parts = Parts(
         vectors[0],
         vectors[1],
-        None if core is None else single_precision(np.asarray(core), "core"),
+        None if core is None else single_precision(_array(core), "core"),
         options.get("layout", "halves"),
         options.get("norm", norm),
     )
     embedding = Embedding(known, *names, parts, Source("arrays"))
     spec, state, notes = fit_to(embedding, graph, drop_unknown)
     return assemble(name, graph, spec, state, {}, provenance | {"notes": list(notes)})
+
+
+def _array(values: np.ndarray | torch.Tensor) -> np.ndarray:
+    if not isinstance(values, torch.Tensor):
+        return np.asarray(values)
+    values = values.detach().cpu()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()
 
 
 def _fitted(

@@ -164,10 +164,10 @@ def _roots(table: Table, path: Path, login: LogIn | None) -> tuple[Path, ...] | 
         kept["the monitor's token"] = path.parent / table.text("monitor")
     roots: list[Path] = []
     for text in table.texts("roots"):
+        if not os.path.isdir(path.parent / text):
+            raise table.wrong("roots", f"folders that are there; found {text!r:.200}")
         named = Path(os.path.abspath(path.parent / text))
         real = Path(os.path.realpath(named))
-        if not real.is_dir():
-            raise table.wrong("roots", f"folders that are there; found {text!r}")
         for what, place in kept.items():
             own = Path(os.path.realpath(place))
             if own.is_relative_to(real) or (own.is_dir() and real.is_relative_to(own)):

@@ -81,6 +81,7 @@ def test_files_of_negatives(call, found, tmp_path):
         (["--valid-negatives", "x.tsv"], "files of negatives need --negatives given and both"),
         (["--thresholds", "each"], "unknown kind of thresholds 'each'"),
         (["--table", "local"], "--table local needs the subgraph's --entity"),
+        (["--entity", "virus"], "--entity is of the subgraph: add --table local"),
         (["--seed", "-1"], "expected a seed of at least 0"),
     ],
 )

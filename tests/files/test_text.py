@@ -51,6 +51,8 @@ def test_a_small_file_that_unpacks_to_a_large_one():
         read_content(packed, "f", 2**26)
     with pytest.raises(KgdashError, match="f holds more than 3 MiB"):
         read_content(packed, "f", 3 * 2**20)
+    with pytest.raises(KgdashError, match="f holds more than 256 KiB"):
+        read_content(bytes(2**18 + 1), "f", 2**18)
     assert len(read_content(gzip.compress(b"ab\n" * 10**6), "f", 2**26)) == 3 * 10**6
 
 
@@ -67,7 +69,7 @@ def test_no_more_room_is_asked_for_than_a_file_needs(tmp_path, monkeypatch):
     (tmp_path / "f").write_bytes(b"abc")
     assert read_content(tmp_path / "f", "f", 2**40) == b"abc"
     assert asked == [4]
-    with pytest.raises(KgdashError, match="f holds more than 0 MiB"):
+    with pytest.raises(KgdashError, match="f holds more than 0 KiB"):
         read_content(tmp_path / "f", "f", 2)
 
 

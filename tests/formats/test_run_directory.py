@@ -282,7 +282,7 @@ class TestManifest:
 
     def test_huge(self, folder, monkeypatch):
         monkeypatch.setitem(safe_format._MOST, MANIFEST, 100)
-        with pytest.raises(KgdashError, match=r"can not read .*run.json: it is larger than 0 MiB"):
+        with pytest.raises(KgdashError, match=r"can not read .*run.json: it is larger than 0 KiB"):
             load(folder)
 
     @pytest.mark.parametrize("name", ["weights.safetensors", "graph.json"])

@@ -78,7 +78,7 @@ def test_what_is_no_whole_file(path, content):
 
 
 def test_what_can_not_be_read(path):
-    with pytest.raises(KgdashError, match=r"can not read .*x.safetensors: it is larger than 0 MiB"):
+    with pytest.raises(KgdashError, match=r"can not read .*x.safetensors: it is larger than 0 KiB"):
         read_tensors(path, 10)
     path.unlink()
     with pytest.raises(KgdashError, match=r"can not read .*x.safetensors: No such file"):

@@ -27,6 +27,17 @@ def test_a_function_ranks_as_the_interaction_of_its_formula():
     assert called.relik(triples=few)["relik"].tolist() == named.relik(triples=few)["relik"].tolist()
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_tensors_that_are_trained_are_taken(dtype):
+    """Parameters of a model, with their gradient and in any precision, are vectors too."""
+    weights = [torch.nn.Parameter(torch.from_numpy(values).to(dtype)) for values in (E, R)]
+    rows = [(names, w) for names, w in zip((ENTITIES, RELATIONS), weights, strict=True)]
+    given = kgdash.run_from_arrays(rows[0], rows[1], "DistMult", GRAPH)
+    arrays = [(names, w.detach().float().numpy()) for names, w in rows]
+    expected = kgdash.run_from_arrays(arrays[0], arrays[1], "DistMult", GRAPH)
+    assert given.ranks()["realistic"].tolist() == expected.ranks()["realistic"].tolist()
+
+
 def test_two_functions_of_one_name_share_no_table(monkeypatch):
     from kgdash.files import table_cache
 

@@ -113,6 +113,8 @@ def test_no_root_holds_settings_or_secrets(tmp_path):
         ('address = "0.0.0.0"', r"address: expected \[login\], too"),
         ('address = "::"', r"address: expected \[login\], too"),
         ('roots = ["nowhere"]', "roots: expected folders that are there; found 'nowhere'"),
+        (r'roots = ["a\u0000b"]', "roots: expected folders that are there"),
+        (f'roots = ["{"a" * 300}"]', "roots: expected folders that are there"),
         ('roots = ["/"]', "roots: expected folders apart from"),
         ("login = 3", r"login: expected a table, \[login\]; found 3"),
         ("[login]", r"\[login\] secrets: expected a text in quotes; found nothing"),

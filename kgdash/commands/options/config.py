@@ -17,6 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
 
+from kgdash.commands.options.output import check_outputs
 from kgdash.commands.options.renamed import COMMANDS, OPTIONS
 from kgdash.commands.options.terminal import visible_output
 from kgdash.errors import KgdashError, unknown_name
@@ -49,6 +50,7 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def configured(config: Path | None, save_config: Path | None, **options: Any) -> None:
         context = options[asks[0]] if asks else options.pop("context")
+        check_outputs(context)
         with visible_output(), safe_csv(options.pop("safe_csv", False)):
             command(**options)
         if save_config is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ import pandas as pd
 import typer
 
 from kgdash.commands.options.terminal import say
+from kgdash.errors import KgdashError
 from kgdash.files.table import row_parts, to_csv, write_table
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 #: options that say where things are, and how they are shown
 _OF_HERE = ("results", "workdir", "out", "as_json", "config", "save_config")
+
+#: options that name files to write
+_WRITTEN = ("out", "save", "save_rules", "save_instances", "suspicious", "plausible", "report")
 
 #: rows of a table that are printed at once
 _AT_ONCE = 1_000
@@ -95,6 +100,32 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check_outputs(context: typer.Context) -> None:
+    """Refuse to write a file over one that the same call reads.
+
+    :raises KgdashError: naming both options
+    """
+    options = {str(p.name): p.opts[0] for p in context.command.params}
+    written = [name for name in (*_WRITTEN, "save_config") if context.params.get(name) is not None]
+    for output in written:
+        path = str(context.params[output])
+        for name in options.keys() - {*written, "config"}:
+            value = context.params[name]
+            for one in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(one, str | Path) and _same_file(path, str(one)):
+                    raise KgdashError(
+                        f"{options[output]} would replace {path}, which {options[name]} names: "
+                        "name another file"
+                    )
+
+
+def _same_file(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except (OSError, ValueError):
+        return False
 
 
 def command_text(context: typer.Context) -> str:

@@ -1,5 +1,6 @@
 """Names with the number of their row, as most libraries write them."""
 
+import os
 from pathlib import Path
 
 from kgdash.errors import KgdashError
@@ -16,7 +17,7 @@ def find_list(folders: tuple[Path | None, ...], file_names: tuple[str, ...]) -> 
     """
     for folder in folders:
         for name in file_names:
-            if folder is not None and (folder / name).is_file():
+            if folder is not None and os.path.isfile(folder / name):
                 return folder / name
     places = " nor ".join(str(folder) for folder in folders if folder is not None)
     raise KgdashError(

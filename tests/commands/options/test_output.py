@@ -6,6 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from kgdash import cli
 from kgdash.commands.options import output
 from kgdash.commands.options.output import command_text, write_or_print
 from kgdash.files.table import to_csv
@@ -74,3 +75,18 @@ def test_json_is_alone_on_standard_output_while_the_table_goes_to_a_file(call, c
     assert table.startswith("wrote ")
     assert strict_json(call(name, "umls-transe", *options, "--json", "--out", tmp_path / "2.csv"))
     assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+@pytest.mark.parametrize("output", ["--out", "--save-config"])
+def test_no_output_replaces_what_is_read(output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    read = tmp_path / "own.tsv"
+    read.write_text("acquired_abnormality\taffects\tcell\n")
+    (tmp_path / "link.csv").symlink_to(read)
+    for path in ("own.tsv", tmp_path / "link.csv"):
+        result = CliRunner().invoke(
+            cli.app, ["relik", "umls-transe", "--triples", str(read), output, str(path)]
+        )
+        message = f"{output} would replace {path}, which --triples names: name another file"
+        assert str(result.exception) == message
+    assert read.read_text().startswith("acquired")
