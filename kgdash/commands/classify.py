@@ -75,9 +75,7 @@ def classify(
     if table is ClassifyTable.local and entity is None:
         raise KgdashError("--table local needs the subgraph's --entity")
     if entity is not None and table is not ClassifyTable.local and not output.as_json:
-        raise KgdashError(
-            "--entity is of the subgraph: add --table local, or --json for all"
-        )
+        raise KgdashError("--entity is of the subgraph: add --table local, or --json for all")
     setting = ClassificationSetting(negatives, thresholds, seed, level)
     loaded = run.load()
     given = _given(loaded, negatives, valid_negatives, test_negatives)

@@ -62,7 +62,7 @@ def read_entity_types(
     """
     # Numbers alone: a million pairs of texts would be sorted while nobody else comes to a turn.
     pairs, types = array("q"), dict[str, int]()
-    names = {*graph.entities, *graph.entity_labels}
+    lookup = graph.entity_lookup
     unknown, count, first = list[str](), 0, True
     for line, row in read_rows(path, content):
         if len(row) != 2 or not all(row):
@@ -71,7 +71,7 @@ def read_entity_types(
                 f"({path}, line {line}). Separate them with tabs, or with commas in a .csv file"
             )
         entity, type_name = row
-        if entity in names:
+        if lookup.exactly(entity):
             try:
                 number = graph.entity_id(entity)
             except KgdashError as error:

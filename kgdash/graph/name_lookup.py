@@ -8,7 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph.arrow_texts import MANY, as_arrow
+from kgdash.graph.arrow_texts import MANY, ArrowTexts, as_arrow
+from kgdash.graph.text_index import TextIndex, index_texts
+
+#: texts that are looked for among all others before these are indexed, which takes as long as some
+#: 40 looks
+_PATIENCE = 100
+
+#: position of names with their case folded, behind names and labels
+_FOLDED = 2
 
 #: names that are compared with one that is not found, where there are many
 _NEAR = 1_000
@@ -27,6 +35,7 @@ class NameLookup:
         :param kind: what they are of, as messages name it; ``where``: likewise the graph
         """
         self._names, self._labels, self._kind, self._where = names, labels, kind, where
+        self._looks, self._indices = 0, dict[int, TextIndex]()
 
     def take_folded(self, folded: list[pa.Array]) -> None:
         """Take what `folded` gave of equal names and labels, instead of folding them again."""
@@ -37,9 +46,7 @@ class NameLookup:
 
         :raises KgdashError: if nothing matches (the nearest are named), or a label is ambiguous
         """
-        # Looking through millions takes hundredths of a second.
-        many = len(self._names) > MANY
-        found = self.called(name) if many else _matches(name, self._tables)
+        found = self.called(name)
         if len(found) == 1:
             return found[0]
         if found:
@@ -48,7 +55,8 @@ class NameLookup:
                 f"{len(found)} entries of {self._where} are labelled {name!r}; "
                 f"give the name of the {self._kind} instead: {several}"
             )
-        near = self.holding(name[:4])[0][:_NEAR].tolist() if many else range(len(self._names))
+        many, near = len(self._names) > MANY, range(len(self._names))
+        near = self.holding(name[:4])[0][:_NEAR].tolist() if many else near
         known = [texts[i] for texts in (self._names, self._labels) for i in near]
         raise unknown_name(self._kind, name, list(dict.fromkeys(known)), self._where)
 
@@ -68,18 +76,31 @@ class NameLookup:
 
     def called(self, name: str) -> list[int]:
         """Return the ids of a name, else of a label, else of either regardless of case."""
-        if not _is_text(name):
+        if found := self.exactly(name):
+            return found
+        folded = name.casefold()
+        return sorted({*self._places(_FOLDED, folded), *self._places(_FOLDED + 1, folded)})
+
+    def exactly(self, name: str) -> list[int]:
+        """Return the ids of a name, else of a label, ascending."""
+        return self._places(0, name) or self._places(1, name)
+
+    def _places(self, kind: int, text: str) -> list[int]:
+        """Return where a text stands: looked through at first, later by an index.
+
+        :param kind: 0 names, 1 labels; `_FOLDED` and the next: these with their case folded
+        """
+        if not _is_text(text):
             return []
-        for texts in self._exact:
-            found = np.flatnonzero(_mask(pc.equal(texts, name)))
-            if len(found):
-                break
-        else:
-            folded = name.casefold()
-            found = np.flatnonzero(
-                np.logical_or(*(_mask(pc.equal(texts, folded)) for texts in self.folded))
-            )
-        return [int(number) for number in found]
+        texts = self._exact[kind] if kind < _FOLDED else self.folded[kind - _FOLDED]
+        self._looks += 1
+        if self._looks <= _PATIENCE:
+            return [int(place) for place in np.flatnonzero(_mask(pc.equal(texts, text)))]
+        if self._labels is self._names:
+            kind -= kind % 2
+        if kind not in self._indices:
+            self._indices[kind] = index_texts(ArrowTexts(texts))
+        return self._indices[kind].places(text)
 
     def holding(self, part: str) -> tuple[np.ndarray, np.ndarray]:
         """Find those whose name or label holds a text, regardless of case.
@@ -96,16 +117,6 @@ class NameLookup:
         return found, 2 - begins.astype(np.int64) - equal
 
     @cached_property
-    def _tables(self) -> list[dict[str, list[int]]]:
-        tables: list[dict[str, list[int]]] = [{}, {}, {}]
-        for number, (name, label) in enumerate(zip(self._names, self._labels, strict=True)):
-            tables[0].setdefault(name, []).append(number)
-            tables[1].setdefault(label, []).append(number)
-            for folded in {name.casefold(), label.casefold()}:
-                tables[2].setdefault(folded, []).append(number)
-        return tables
-
-    @cached_property
     def _exact(self) -> list[pa.Array]:
         return [as_arrow(texts) for texts in (self._names, self._labels)]
 
@@ -115,11 +126,6 @@ class NameLookup:
         names, labels = self._exact
         folded = _folded(names)
         return [folded, folded if self._labels is self._names else _folded(labels)]
-
-
-def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
-    keys = zip(tables, (name, name, name.casefold()), strict=True)
-    return next((found for table, key in keys if (found := table.get(key))), [])
 
 
 def _folded(texts: pa.Array) -> pa.Array:

@@ -1,11 +1,12 @@
 """Names and labels are found the same, by tables or looked through; parts by what they hold."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
-from kgdash.graph import name_lookup
+from kgdash.graph import name_lookup, text_index
 from kgdash.graph.name_lookup import NameLookup
 
 TEXTS = st.text(st.sampled_from("aAbßéİ ("), min_size=1, max_size=4)
@@ -20,14 +21,20 @@ def found(lookup, text):
         return str(error).split("; did you")[0].split("known")[0][:20]
 
 
+@pytest.mark.parametrize("hashes", [None, lambda texts: np.zeros(len(texts), np.uint32)])
 @given(PAIRS, TEXTS)
-def test_tables_and_looking_through_agree(pairs, text):
+def test_looking_through_tables_and_hashes_agree(hashes, pairs, text):
+    """Hashes that are all equal are told apart by the texts."""
     names, labels = zip(*pairs, strict=True)
     lookup = NameLookup(names, labels, "entity", "graph x")
-    by_tables = found(lookup, text)
+    looked_through = found(lookup, text)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(name_lookup, "MANY", 0)
-        assert found(lookup, text) == by_tables
+        patched.setattr(name_lookup, "_PATIENCE", 0)
+        assert found(NameLookup(names, labels, "entity", "graph x"), text) == looked_through
+        patched.setattr(text_index, "MANY", 0)
+        if hashes:
+            patched.setattr(text_index, "_hashes", hashes)
+        assert found(NameLookup(names, labels, "entity", "graph x"), text) == looked_through
     exact = [i for i, name in enumerate(names) if name == text]
     by_label = [i for i, label in enumerate(labels) if label == text]
     folded = [
@@ -70,3 +77,13 @@ def test_labels_that_several_have_are_told_apart_by_their_names():
     assert found == ["Paris (m1)", "Rome", "Paris (m3)"]
     names = ("a", "b")
     assert NameLookup(names, names, "entity", "graph g").distinct_label(1) == "b"
+
+
+def test_a_file_of_names_is_not_looked_for_among_all_line_by_line(monkeypatch):
+    looked, mask = [], name_lookup._mask
+    monkeypatch.setattr(name_lookup, "_mask", lambda found: looked.append(1) or mask(found))
+    names = tuple(f"m{n}" for n in range(5))
+    lookup = NameLookup(names, tuple(f"Label {n}" for n in range(5)), "entity", "graph g")
+    for text in ("m3", "Label 3", "label 3") * 200:
+        assert lookup.find(text) == 3
+    assert len(looked) <= name_lookup._PATIENCE
