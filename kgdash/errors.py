@@ -4,8 +4,9 @@ Every message says what was expected, what was found, where (file and line) and 
 it; pages and command line print it as it is and never show a traceback.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
+from functools import cache
 
 #: characters of a message of which the middle is left out: names in files may have any length
 _LONGEST = 2_000
@@ -62,10 +63,37 @@ def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> Kgda
     :param where: the thing that does not have it, e.g. ``"graph umls"``
     :return: the error, to be raised by the caller
     """
+    return UnknownName(kind, name, lambda: known, where)
+
+
+class UnknownName(KgdashError):
+    """The refusal of `unknown_name`, whose words are looked for once they are asked for.
+
+    Comparing a name with thousands takes half a second, and many are tried without a word.
+    """
+
+    def __init__(self, kind: str, name: str, known: Callable[[], Sequence[str]], where: str):
+        """Take what `unknown_name` does.
+
+        :param known: gives the names that would have been accepted
+        """
+        super().__init__("")
+        self._told = cache(lambda: str(KgdashError(_unknown(kind, name, known(), where))))
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self._told()
+
+    def __reduce__(self) -> tuple:
+        """Go to other processes as words."""
+        return KgdashError, (str(self),)
+
+
+def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> str:
     # A stranger's names may be many, and long.
     short = known if len(name) * sum(map(len, known)) <= _COMPARED else ()
     folded = {candidate.casefold(): candidate for candidate in reversed(short)}
     near = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     choices = ", ".join(known) if 0 < len(known) <= _FEW else f"{len(known):,} known"
-    return KgdashError(f"unknown {kind} {name!r} in {where} ({choices}){hint}")
+    return f"unknown {kind} {name!r} in {where} ({choices}){hint}"

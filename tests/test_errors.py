@@ -1,8 +1,9 @@
 """Messages can be printed and shown, whatever they quote."""
 
 import pickle
+from contextlib import suppress
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, UnknownName, unknown_name
 
 
 def test_long_messages_keep_both_ends():
@@ -23,3 +24,15 @@ def test_a_suggestion_is_looked_for_among_names_that_are_few_or_short():
     assert "did you mean 'entity 00012'" in str(unknown_name("entity", "Entity 00012", names, "g"))
     long = [f"{number:05}{'ab' * 500}" for number in range(2_000)]
     assert "did you mean" not in str(unknown_name("entity", "x" + long[7], long, "g"))
+
+
+def test_names_are_compared_once_the_message_is_read():
+    """A thousand unknown names took minutes, though nobody read a word of it."""
+    asked = []
+    error = UnknownName("entity", "Berlim", lambda: asked.append(1) or ["Berlin"], "graph g")
+    with suppress(KgdashError):
+        raise error
+    assert not asked
+    expected = "unknown entity 'Berlim' in graph g (Berlin); did you mean 'Berlin'?"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error) == expected
+    assert len(asked) == 1

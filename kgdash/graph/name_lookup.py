@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, UnknownName
 from kgdash.graph.arrow_texts import MANY, ArrowTexts, as_arrow
 from kgdash.graph.text_index import TextIndex, index_texts
 
@@ -55,10 +55,14 @@ class NameLookup:
                 f"{len(found)} entries of {self._where} are labelled {name!r}; "
                 f"give the name of the {self._kind} instead: {several}"
             )
-        many, near = len(self._names) > MANY, range(len(self._names))
-        near = self.holding(name[:4])[0][:_NEAR].tolist() if many else near
-        known = [texts[i] for texts in (self._names, self._labels) for i in near]
-        raise unknown_name(self._kind, name, list(dict.fromkeys(known)), self._where)
+        raise UnknownName(self._kind, name, lambda: self._near(name), self._where)
+
+    def _near(self, name: str) -> list[str]:
+        """Return the names and labels that one that is not there is compared with."""
+        near: Sequence[int] = range(len(self._names))
+        if len(near) > MANY:
+            near = self.holding(name[:4])[0][:_NEAR].tolist()
+        return list(dict.fromkeys(texts[i] for texts in (self._names, self._labels) for i in near))
 
     def distinct_label(self, number: int) -> str:
         """Return the label of an id, and its name beside it where others have that label, too."""

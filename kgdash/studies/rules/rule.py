@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, pairwise, permutations
 
 import numpy as np
@@ -186,10 +186,10 @@ def readings(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, str]:
 
 def parsed_rules(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, Rule]:
     """Read those texts that are rules of this graph; see `parse_rule`."""
-    rules = {}
+    rules, names = {}, cache(lambda: Names.of(graph))
     for text in texts:
         with suppress(KgdashError):
-            rules[text] = parse_rule(text, graph)
+            rules[text] = _parse(text, graph, names)
     return rules
 
 
@@ -202,7 +202,11 @@ def parse_rule(text: str, graph: KnowledgeGraph) -> Rule:
     :raises KgdashError: if it is not a connected rule of one to three body atoms, or names an
         unknown relation or entity
     """
-    written = split_rule(text, lambda: Names.of(graph))
+    return _parse(text, graph, lambda: Names.of(graph))
+
+
+def _parse(text: str, graph: KnowledgeGraph, names: Callable[[], Names]) -> Rule:
+    written = split_rule(text, names)
     if written is None:
         raise _not_a_rule(text, "it is not in the form of a rule")
     head, body = resolved(written, graph)

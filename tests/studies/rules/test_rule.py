@@ -5,7 +5,9 @@ from time import process_time
 import pytest
 from hypothesis import given, settings
 
+from kgdash import errors
 from kgdash.errors import KgdashError
+from kgdash.studies.rules.notation import Names
 from kgdash.studies.rules.rule import (
     make_rule,
     parse_rule,
@@ -144,6 +146,17 @@ def test_readings_in_labels():
     assert rule_reading(rule, ODD) == "plays in(h, a) ∧ knows(h, three) ⇒ knows(a, two)"
     words = readings(["?a  r0  ?b   => ?a  r1  ?b", "rule 17"], GRAPH)
     assert list(words.values()) == ["r0(a, b) ⇒ r1(a, b)", "rule 17"]
+
+
+def test_what_is_no_rule_costs_no_look_at_all_names(monkeypatch):
+    """A thousand rules of unknown names took a server minutes for nothing."""
+    collected, of = [], Names.of
+    monkeypatch.setattr(errors, "get_close_matches", lambda *_, **__: pytest.fail("compared"))
+    monkeypatch.setattr(Names, "of", lambda graph: collected.append(1) or of(graph))
+    texts = [f"?a  r0  ?b   => ?a  other{n}  ?b" for n in range(9)]
+    texts += [f"r0(X,Y) <= other{n}(X,Y)" for n in range(9)]
+    assert readings(texts, GRAPH) == {text: text for text in texts}
+    assert len(collected) == 1
 
 
 def test_the_way_from_a_to_b_is_written_in_its_order():
