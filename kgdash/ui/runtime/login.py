@@ -20,7 +20,7 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_ur
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.pace import Turns
+from kgdash.serving.pace import Pace, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.runtime.plain_page import plain_page
@@ -57,6 +57,10 @@ _AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 #: reads would stay in memory
 _OWN_AT_ONCE, _PIECE = 16, 2**16
 
+#: pieces that one visitor gets without a pause (256 MiB, or a thousand small answers), those a
+#: second after that, and as how many an answer counts by itself
+_BURST, _PER_SECOND, _ANSWER = 4096, 320, 4
+
 
 class LogInDoor:
     """Middleware of the dashboard's server (ASGI)."""
@@ -66,6 +70,7 @@ class LogInDoor:
         self._working = Turns(_AT_ONCE, _REST, _LONGEST)
         self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST)
         self._own = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_OWN_AT_ONCE))
+        self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -93,8 +98,10 @@ class LogInDoor:
             if scope["type"] == "websocket":
                 await app(scope, receive, send)
                 return
-            async with self._own[who.folder or ""]:
-                await app(scope, receive, _in_pieces(send))
+            folder = who.folder or ""
+            async with self._own[folder]:
+                await self._paces[folder].keep(_ANSWER)
+                await app(_unpacked(scope), receive, _in_pieces(send, self._paces[folder]))
             return
         note("refused", reason="login")
         if scope["type"] == "websocket":
@@ -125,12 +132,19 @@ async def _heard(receive: Receive) -> Receive | None:
     return again
 
 
-def _in_pieces(send: Send) -> Send:
+def _unpacked(scope: Scope) -> Scope:
+    """Ask for an answer as it is: Streamlit would pack a download anew for each who asks."""
+    headers = [pair for pair in scope["headers"] if pair[0].lower() != b"accept-encoding"]
+    return {**scope, "headers": headers}
+
+
+def _in_pieces(send: Send, pace: Pace) -> Send:
     """Send an answer in pieces: before each uvicorn waits until what it has was read."""
 
     async def send_pieces(message: Message) -> None:
         rest = memoryview(message.get("body", b""))
         while len(rest) > _PIECE:
+            await pace.keep(1)
             await send({**message, "body": bytes(rest[:_PIECE]), "more_body": True})
             rest = rest[_PIECE:]
         await send({**message, "body": bytes(rest)} if rest else message)

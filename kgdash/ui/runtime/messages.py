@@ -6,6 +6,7 @@ page.
 """
 
 import asyncio
+import math
 import re
 from collections import Counter
 
@@ -43,8 +44,9 @@ _COUNTS_AS_ONE = 2**16
 _LONGEST = 2**16
 
 #: fields, entries of lists and the like that a message may hold, those of JSON (what is selected in
-#: charts and tables) among them: one of two bytes takes fifty times that, and its session keeps it
-_MOST_PARTS = 20_000
+#: charts and tables) among them: one of two bytes takes fifty times that, and its session keeps it.
+#: And how many count as one message more: all of them keep the loop for a tenth of a second
+_MOST_PARTS, _PARTS_AS_ONE = 20_000, 1_000
 
 #: kinds of values that no widget here has: of bytes any widget would make JSON, too
 _OF_NO_WIDGET = frozenset({"bytes_value", "arrow_value", "chat_input_value"})
@@ -90,10 +92,16 @@ class KnownMessages:
                     return message
                 content = message.get("bytes") or b""
                 if _is_look(content) and pace.left() < _FOR_CLICKS:
-                    await pace.keep(_LEFT_OUT)
+                    await pace.keep(_LEFT_OUT + len(content) / _COUNTS_AS_ONE)
                     continue
                 await pace.keep(1 + len(content) // _COUNTS_AS_ONE)
-                if _is_needed(message):
+                asked = _asked(message)
+                if asked is None:
+                    return message
+                parts = _parts(asked)
+                if many := min(parts, _MOST_PARTS) // _PARTS_AS_ONE:
+                    await pace.keep(many)
+                if parts <= _MOST_PARTS and _is_needed(asked):
                     return message
 
         opened = Counter([owner or ""])
@@ -115,16 +123,20 @@ def _is_look(content: bytes) -> bool:
         return False
 
 
-def _is_needed(message: Message) -> bool:
+def _asked(message: Message) -> BackMsg | None:
+    """Return what a message asks for; None where Streamlit ends the connection of such ones."""
     content = message.get("bytes")
     if not content or len(content) > get_max_widget_state_size_bytes():
-        return True  # Streamlit ends a connection with longer ones
+        return None
     try:
-        asked = BackMsg.FromString(content)
-    except DecodeError:  # Streamlit ends such a connection
-        return True
+        return BackMsg.FromString(content)
+    except DecodeError:
+        return None
+
+
+def _is_needed(asked: BackMsg) -> bool:
     kind = asked.WhichOneof("type")
-    if len(asked.rerun_script.query_string) > _LONGEST or _is_crowded(asked):
+    if len(asked.rerun_script.query_string) > _LONGEST:
         return False
     if len(asked.file_urls_request.file_names) > _MOST_FILES:
         return False
@@ -139,22 +151,19 @@ def _is_needed(message: Message) -> bool:
     }
 
 
-def _is_crowded(asked: BackMsg) -> bool:
-    """Tell whether a message has more parts than `_MOST_PARTS`, or values of no widget."""
+def _parts(asked: BackMsg) -> float:
+    """Count a message's parts, as far as `_MOST_PARTS`; values of no widget are beyond all."""
     pending, parts = [asked], 0
-    while pending:
+    while pending and parts <= _MOST_PARTS:
         for field, value in pending.pop().ListFields():
-            if field.is_repeated:
-                parts += len(value)
-            elif field.name in _OF_NO_WIDGET:
-                return True
-            elif isinstance(value, str):
+            parts += len(value) if field.is_repeated else 1
+            if field.name in _OF_NO_WIDGET:
+                return math.inf
+            if isinstance(value, str):
                 parts += _parts_of_json(value)
-            if parts > _MOST_PARTS:
-                return True
             if field.message_type is not None:
                 pending += value if field.is_repeated else [value]
-    return False
+    return parts
 
 
 def _parts_of_json(text: str) -> int:

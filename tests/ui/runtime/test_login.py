@@ -6,6 +6,7 @@ import time
 
 import pytest
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
@@ -333,3 +334,25 @@ def test_a_long_answer_comes_in_pieces(client):
     come_as(client, ADA)
     assert client.get("/").text == text
     assert max(pieces) == 2**16
+
+
+def test_answers_have_a_pace_and_are_not_packed(client, monkeypatch):
+    """Reports asked for again and again, each packed anew, kept others for ten seconds."""
+    kept: list[tuple] = []
+
+    class Noted:
+        def __init__(self, *pace):
+            self.pace = pace
+
+        async def keep(self, count):
+            kept.append((*self.pace, count))
+
+    async def app(scope, receive, send):
+        assert "accept-encoding" not in Headers(scope=scope)
+        await PlainTextResponse("a" * 2**18)(scope, receive, send)
+
+    monkeypatch.setattr(login, "Pace", Noted)
+    client = TestClient(LogInDoor(app), "https://kg.example.org")
+    come_as(client, ADA)
+    assert len(client.get("/").text) == 2**18
+    assert kept == [(4096, 320, 4)] + [(4096, 320, 1)] * 3

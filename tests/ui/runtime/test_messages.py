@@ -115,7 +115,7 @@ def test_an_address_is_no_longer_than_one_of_http(client):
 def test_what_streamlit_refuses_unread_is_not_read_here(client, monkeypatch):
     monkeypatch.setattr(messages, "get_max_widget_state_size_bytes", lambda: 3)
     monkeypatch.setattr(messages.BackMsg, "FromString", lambda _: pytest.fail("it was read"))
-    assert messages._is_needed({"type": "websocket.receive", "bytes": b"1234"})
+    assert messages._asked({"type": "websocket.receive", "bytes": b"1234"}) is None
 
 
 @pytest.fixture
@@ -173,24 +173,39 @@ def test_tabs_of_one_visitor_share_their_pace(client, waited):
         assert len(waited) == 3
 
 
-@pytest.mark.usefixtures("_served")
-def test_a_message_has_no_more_parts_than_pages_need(client):
-    def holding(fields: int, entries: int) -> bytes:
-        made = BackMsg()
-        states = made.rerun_script.widget_states.widgets
-        for number in range(fields):
-            states.add().id = str(number)
-        states[0].string_array_value.data.extend([""] * entries)
-        return made.SerializeToString()
+def holding(fields: int, entries: int) -> bytes:
+    made = BackMsg()
+    states = made.rerun_script.widget_states.widgets
+    for number in range(fields):
+        states.add().id = str(number)
+    states[0].string_array_value.data.extend([""] * entries)
+    return made.SerializeToString()
 
+
+def test_parts_count_as_messages(client, waited):
+    """Twelve tabs of messages that are full of parts kept others for a minute."""
+    arrived(client, holding(2_000, 7_000), holding(20_001, 0))
+    # The tab, two messages (one of 180 kB), 11,000 and 20,000 parts; then what ends the test.
+    assert waited == pytest.approx([20 / 4, 21 / 4])
+    waited.clear()
+    arrived(client, holding(200, 500))
+    assert not waited
+
+
+@pytest.mark.usefixtures("waited")
+def test_a_message_has_no_more_parts_than_pages_need(client):
+    nested = BackMsg()
+    for _ in range(10_001):
+        nested.rerun_script.widget_states.widgets.add().string_array_value.SetInParent()
     names = BackMsg()
     names.file_urls_request.file_names.extend([""] * 20_001)
-    crowded = [holding(20_001, 0), holding(1, 20_000), names.SerializeToString()]
+    crowded = [holding(20_001, 0), holding(1, 20_000)]
+    crowded += [made.SerializeToString() for made in (names, nested)]
     assert not arrived(client, *crowded)
-    assert arrived(client, holding(2_000, 18_000)) == ["rerun_script"]
+    assert arrived(client, holding(1_000, 17_900)) == ["rerun_script"]
 
 
-@pytest.mark.usefixtures("_served")
+@pytest.mark.usefixtures("waited")
 @pytest.mark.parametrize("field", ["string_value", "json_value"])
 def test_what_is_selected_counts_as_parts(client, field):
     """Each `{"":0}` of a message of 1 MB took 200 bytes of a session."""
@@ -222,7 +237,7 @@ def test_values_of_no_widget(client):
     assert not arrived(client, *map(saying, ["bytes_value", "arrow_value", "chat_input_value"]))
 
 
-@pytest.mark.usefixtures("_served")
+@pytest.mark.usefixtures("waited")
 def test_a_message_asks_where_so_many_files_go(client):
     def asking(count: int) -> bytes:
         made = BackMsg()
