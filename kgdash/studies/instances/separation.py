@@ -61,18 +61,18 @@ def separation(
     """Compare true and false instances per group, and over all groups together.
 
     Intervals are percentile bootstraps over questions: the instances of one question, a true answer
-    and a false one, are drawn together. p-values are of the two-sided Mann–Whitney test, which
-    takes instances as independent. A figure that is not defined (an interval of fewer than two
-    questions, the AUC of one class, Cohen's d without spread) is NaN. The row "all" pools the
-    instances; where groups differ in level, it says less than the groups do.
+    and a false one, and those that other groups have of it, are drawn together. p-values are of the
+    two-sided Mann–Whitney test, which takes instances as independent. A figure that is not defined
+    (an interval of fewer than two questions, the AUC of one class, Cohen's d without spread) is
+    NaN. The row "all" pools the instances; where groups differ in level, it says less than the groups do.
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
     :param aggregate: "max" or "mean" of an instance's groundings
     :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
         last; then the larger group); "all" is the last row in either
-    :return: ``group, n_true, n_false`` (int64); ``mean_true, low_true, high_true, mean_false,
-        low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count half; 0.5 is
+    :return: ``group, questions, n_true, n_false`` (int64); ``mean_true, low_true, high_true,
+        mean_false, low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count half; 0.5 is
         chance); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]); ``average_precision,
         ap_low, ap_high`` (in [0, 1]; chance is ``share_true``); ``cohens_d`` (pooled standard
         deviation); ``p`` and ``p_holm`` (corrected for the number of groups; NaN for "all")
@@ -99,7 +99,7 @@ def compare_measures(
     columns = {measure: measure_column(measure, aggregate) for measure in measures}
     check_name("order", order, ("given", "separation"), "separation")
     labels = table["label"].to_numpy(dtype=bool)
-    units = table.groupby(["group", "question"], sort=False).ngroup().to_numpy()
+    units = pd.factorize(table["question"])[0]
     groups = dict(table.reset_index(drop=True).groupby("group", sort=False).indices)
     groups[ALL] = np.arange(len(table))
     values = {m: table[column].to_numpy(dtype=np.float64) for m, column in columns.items()}
@@ -194,8 +194,9 @@ def _of_groups(
         numbered = replace(bootstrap, seed=bootstrap.seed + number)
         own = {measure: of_all[at] for measure, of_all in values.items()}
         drawn = resampled(own, labels[at], units[at], numbered)
+        about = {"group": group, "questions": len(np.unique(units[at]))}
         rows = {
-            measure: {"group": group} | _compare(of, labels[at], drawn[measure], bootstrap.level)
+            measure: about | _compare(of, labels[at], drawn[measure], bootstrap.level)
             for measure, of in own.items()
         }
         aucs = {measure: row["roc_auc"] for measure, row in rows.items()}

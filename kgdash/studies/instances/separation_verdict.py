@@ -22,9 +22,9 @@ def separation_verdict(found: Comparison) -> list[str]:
     relik, *others = found.by_measure
     row = found.by_measure[relik].set_index("group").loc[ALL]
     overall, chance = _auc(row), Estimate(0.5, 0.5, 0.5, 0)
-    if (count := int(row["n_true"] + row["n_false"])) < SMALL:
+    if (count := int(row["questions"])) < SMALL:
         auc = with_interval(overall)
-        return [f"ROC-AUC {auc} of {count} instances, too few to claim anything of them."]
+        return [f"ROC-AUC {auc} of {count} questions, too few to claim anything of them."]
     if overall.is_above(chance):
         said = f"ReliK tells true from false: ROC-AUC {with_interval(overall)}"
     elif chance.is_above(overall):
@@ -38,7 +38,7 @@ def separation_verdict(found: Comparison) -> list[str]:
         beside.setdefault(_against(found, measure), []).append(_value(found, measure))
     said = ", ".join([said, *(f"{how} {' and '.join(what)}" for how, what in beside.items())]) + "."
     groups = found.by_measure[relik]
-    large = groups[groups["n_true"] + groups["n_false"] >= SMALL]
+    large = groups[groups["questions"] >= SMALL]
     # "all" has no p-value of this kind.
     wrong = large[(large["auc_high"] < chance.value) & (large["p_holm"] < LEVEL)]
     if not len(wrong):

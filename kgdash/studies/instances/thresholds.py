@@ -129,7 +129,7 @@ def measured(
     rows = table if group == ALL else table[table["group"] == group]
     if rows.empty:
         raise KgdashError(f"expected a group of the instances, or {ALL!r}; found {group!r}")
-    units = rows.groupby(["group", "question"], sort=False).ngroup().to_numpy()
+    units = pd.factorize(rows["question"])[0]
     return rows["label"].to_numpy(dtype=bool), rows[column].to_numpy(dtype=np.float64), units
 
 

@@ -201,7 +201,7 @@ def test_nothing_at_all():
         table = separation(scored())
     assert table["group"].tolist() == ["all"]
     assert table[["n_true", "n_false"]].to_numpy().tolist() == [[0, 0]]
-    assert table.drop(columns=["group", "n_true", "n_false"]).isna().all().all()
+    assert table.drop(columns=["group", "questions", "n_true", "n_false"]).isna().all().all()
 
 
 def test_order_by_separation_puts_the_undefined_last_and_all_after_it():
