@@ -64,7 +64,8 @@ def separation(
     and a false one, and those that other groups have of it, are drawn together. p-values are of the
     two-sided Mann–Whitney test, which takes instances as independent. A figure that is not defined
     (an interval of fewer than two questions, the AUC of one class, Cohen's d without spread) is
-    NaN. The row "all" pools the instances; where groups differ in level, it says less than the groups do.
+    NaN. The row "all" pools the instances; where groups differ in level, it says less than the
+    groups do.
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
@@ -72,8 +73,8 @@ def separation(
     :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
         last; then the larger group); "all" is the last row in either
     :return: ``group, questions, n_true, n_false`` (int64); ``mean_true, low_true, high_true,
-        mean_false, low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count half; 0.5 is
-        chance); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]); ``average_precision,
+        mean_false, low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count
+        half; 0.5 is chance); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]); ``average_precision,
         ap_low, ap_high`` (in [0, 1]; chance is ``share_true``); ``cohens_d`` (pooled standard
         deviation); ``p`` and ``p_holm`` (corrected for the number of groups; NaN for "all")
     :raises KgdashError: on an unknown measure or choice
