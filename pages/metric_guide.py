@@ -67,7 +67,7 @@ with right:
 show_relik(run)
 
 st.header("Sides")
-for sentence in describe_sides(sides):
+for sentence in describe_sides(sides, ranks, rank_type):
     st.markdown(f"- {sentence}")
 show_table(
     sides,

@@ -6,13 +6,15 @@ Defined in numbers.md#13-breakdowns.
 import numpy as np
 import pandas as pd
 
+from kgdash.breakdowns.breakdown import SMALL
 from kgdash.breakdowns.rank_facts import SINGLE_SIDES, RankFacts
 from kgdash.errors import check_name
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.known_triples import RANK_TYPES, SIDES
 from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
-from kgdash.ranking.metrics import pooled
-from kgdash.statistics.estimate import whole_or_half
+from kgdash.ranking.metrics import pooled, side_rows
+from kgdash.ranking.ratio_metrics import mean_estimate
+from kgdash.statistics.estimate import Estimate, whole_or_half
 
 _METRICS = (
     "inverse_harmonic_mean_rank",
@@ -55,18 +57,40 @@ def compare_sides(
     return pd.DataFrame(rows)
 
 
-def describe_sides(table: pd.DataFrame) -> list[str]:
-    """Say what a table of `compare_sides` shows, for people: one sentence or two each."""
+def side_difference(ranks: pd.DataFrame, rank_type: str = "realistic") -> Estimate:
+    """Return how much larger 1/rank of the head is than that of the tail, mean over triples.
+
+    :param ranks: of `kgdash.runs.Run.ranks`, heads and tails
+    """
+    heads, tails = 1 / ranks[rank_type].to_numpy()[side_rows(ranks, "both")]
+    return mean_estimate(heads - tails, bounds=(-1, 1))
+
+
+def describe_sides(table: pd.DataFrame, ranks: pd.DataFrame, rank_type: str) -> list[str]:
+    """Say what a table of `compare_sides` shows, for people: one sentence or two each.
+
+    :param ranks: which it was made of, by ``rank_type``
+    """
     rows = table.set_index("side")
     if not {"head", "tail"} <= set(rows.index):
         return []
     mrr, answers = rows["inverse_harmonic_mean_rank"], rows["answers"]
-    better, worse = ("tail", "head") if mrr["tail"] >= mrr["head"] else ("head", "tail")
+    difference = side_difference(ranks, rank_type)
+    told = (
+        f"A head query has {answers['head']:.1f} known answers on average, a tail query "
+        f"{answers['tail']:.1f}."
+    )
+    if difference.n < SMALL or difference.low <= 0 <= difference.high:
+        told = (
+            f"Heads (?, r, t) and tails (h, r, ?) are not told apart: MRR {mrr['head']:.3f} and "
+            f"{mrr['tail']:.3f} of {difference.n:,} triples. {told}"
+        )
+        return [told, _pooled(rows)]
+    better, worse = ("tail", "head") if difference.value < 0 else ("head", "tail")
     asked = {"head": "(?, r, t)", "tail": "(h, r, ?)"}
     texts = [
         f"{better.capitalize()}s {asked[better]} are found more easily than {worse}s "
-        f"{asked[worse]}: MRR {mrr[better]:.3f} against {mrr[worse]:.3f}. A {better} query has "
-        f"{answers[better]:.1f} known answers on average, a {worse} query {answers[worse]:.1f}."
+        f"{asked[worse]}: MRR {mrr[better]:.3f} against {mrr[worse]:.3f}. {told}"
     ]
     if answers["tail"] == answers["head"]:
         texts.append("The numbers of answers do not explain it: they are the same.")
@@ -79,14 +103,18 @@ def describe_sides(table: pd.DataFrame) -> list[str]:
         texts.append(
             f"The numbers of answers do not explain it: {worse} queries have fewer of them."
         )
+    return [*texts, _pooled(rows)]
+
+
+def _pooled(rows: pd.DataFrame) -> str:
+    """Say what "both" is."""
     median = rows["median_rank"]
-    texts.append(
+    return (
         f"“both” pools the {rows.loc['both', 'ranks']:,} ranks of the two sides, as many of each. "
-        f"So its MRR {mrr['both']:.3f} is the mean of the two; its median rank "
-        f"{whole_or_half(median['both'])} need not be that of {whole_or_half(median['head'])} and "
-        f"{whole_or_half(median['tail'])}."
+        f"So its MRR {rows.loc['both', 'inverse_harmonic_mean_rank']:.3f} is the mean of the two; "
+        f"its median rank {whole_or_half(median['both'])} need not be that of "
+        f"{whole_or_half(median['head'])} and {whole_or_half(median['tail'])}."
     )
-    return texts
 
 
 def _queries(part: pd.DataFrame) -> int:

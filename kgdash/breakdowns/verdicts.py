@@ -3,9 +3,9 @@
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
+from kgdash.breakdowns.side_comparison import side_difference
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import side_rows
-from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.statistics.estimate import Estimate, number, percent, whole_or_half, with_interval
 
 
@@ -20,7 +20,7 @@ def sides_verdict(ranks: pd.DataFrame, rank_type: str = "realistic") -> str:
         return f"Only {triples} triples, which say little."
     first, among_ten = (percent(float((values <= k).mean())) for k in (1, 10))
     heads, tails = 1 / values
-    difference = mean_estimate(heads - tails, bounds=(-1, 1))
+    difference = side_difference(ranks, rank_type)
     means = number(float(heads.mean())), number(float(tails.mean()))
     if difference.low > 0:
         told = f"tails are harder than heads: MRR {means[1]} against {means[0]}"

@@ -58,7 +58,7 @@ def guide(
             "side": side,
             "rank_type": rank_type,
             **records({"plain_and_adjusted": plain_and_adjusted(values), "sides": sides}),
-            "sides_in_words": describe_sides(sides),
+            "sides_in_words": describe_sides(sides, ranks, rank_type),
             **records({"fewer_candidates": expected_metrics(ranks, side, whole)}),
         }
     table = guide_table(values)

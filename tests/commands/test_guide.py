@@ -25,7 +25,7 @@ def test_of_a_run(call, bundled):
     }
     for key, table in expected.items():
         assert found[key] == without_nan(table.to_dict("records"))
-    assert found["sides_in_words"] == describe_sides(sides)
+    assert found["sides_in_words"] == describe_sides(sides, ranks, "optimistic")
     assert found["filter"] == "train+valid"
 
 

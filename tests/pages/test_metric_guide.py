@@ -27,7 +27,7 @@ def test_the_run_s_own_figures(run):
     assert table(app, "side", "chance")["answers"].tolist() == sides["answers"].tolist()
     texts = [element.value for element in app.markdown]
     assert [text for text in texts if text.startswith("- ")] == [
-        f"- {sentence}" for sentence in describe_sides(sides)
+        f"- {sentence}" for sentence in describe_sides(sides, ranks, "pessimistic")
     ]
 
 

@@ -74,9 +74,10 @@ def separation(
         last; then the larger group); "all" is the last row in either
     :return: ``group, questions, n_true, n_false`` (int64); ``mean_true, low_true, high_true,
         mean_false, low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count
-        half; 0.5 is chance); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]); ``average_precision,
-        ap_low, ap_high`` (in [0, 1]; chance is ``share_true``); ``cohens_d`` (pooled standard
-        deviation); ``p`` and ``p_holm`` (corrected for the number of groups; NaN for "all")
+        half; 0.5 is chance); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]);
+        ``average_precision, ap_low, ap_high`` (in [0, 1]; chance is ``share_true``); ``cohens_d``
+        (pooled standard deviation); ``p`` and ``p_holm`` (corrected for the number of groups; NaN
+        for "all")
     :raises KgdashError: on an unknown measure or choice
     """
     compared = compare_measures(table, (measure,), aggregate, bootstrap, order)

@@ -355,4 +355,4 @@ def test_answers_have_a_pace_and_are_not_packed(client, monkeypatch):
     client = TestClient(LogInDoor(app), "https://kg.example.org")
     come_as(client, ADA)
     assert len(client.get("/").text) == 2**18
-    assert kept == [(4096, 320, 4)] + [(4096, 320, 1)] * 3
+    assert kept == [(4096, 320, 8)] + [(4096, 320, 1)] * 3
