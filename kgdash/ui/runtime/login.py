@@ -57,8 +57,8 @@ _AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 #: reads would stay in memory
 _OWN_AT_ONCE, _PIECE = 16, 2**16
 
-#: pieces that one visitor gets without a pause (256 MiB, or 500 small answers), those a second after
-#: that, and as how many an answer counts by itself
+#: pieces that one visitor gets without a pause (256 MiB, or 500 small answers), those a second
+#: after that, and as how many an answer counts by itself
 _BURST, _PER_SECOND, _ANSWER = 4096, 320, 8
 
 
