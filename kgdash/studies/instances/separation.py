@@ -60,12 +60,12 @@ def separation(
 ) -> pd.DataFrame:
     """Compare true and false instances per group, and over all groups together.
 
-    Intervals are percentile bootstraps over questions: the instances of one question, a true answer
-    and a false one, and those that other groups have of it, are drawn together. p-values are of the
-    two-sided Mann–Whitney test, which takes instances as independent. A figure that is not defined
-    (an interval of fewer than two questions, the AUC of one class, Cohen's d without spread) is
-    NaN. The row "all" pools the instances; where groups differ in level, it says less than the
-    groups do.
+    Intervals are percentile bootstraps, the wider of two: over questions, the instances of one, a
+    true answer and a false one, drawn together in whatever groups they are; and over answers, since
+    groundings of one answer share triples. p-values are of the two-sided Mann–Whitney test, which
+    takes instances as independent. A figure that is not defined (an interval of one question and
+    answer, the AUC of one class, Cohen's d without spread) is NaN. The row "all" pools the
+    instances; where groups differ in level, it says less than the groups do.
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
@@ -101,7 +101,7 @@ def compare_measures(
     columns = {measure: measure_column(measure, aggregate) for measure in measures}
     check_name("order", order, ("given", "separation"), "separation")
     labels = table["label"].to_numpy(dtype=bool)
-    units = pd.factorize(table["question"])[0]
+    units = [pd.factorize(table[column])[0] for column in ("question", "answer")]
     groups = dict(table.reset_index(drop=True).groupby("group", sort=False).indices)
     groups[ALL] = np.arange(len(table))
     values = {m: table[column].to_numpy(dtype=np.float64) for m, column in columns.items()}
@@ -177,7 +177,7 @@ def cohens_d(true: np.ndarray, false: np.ndarray) -> float:
 def _of_groups(
     values: dict[str, np.ndarray],
     labels: np.ndarray,
-    units: np.ndarray,
+    units: Sequence[np.ndarray],
     groups: dict[str, np.ndarray],
     bootstrap: Bootstrap,
     progress: Progress,
@@ -195,10 +195,11 @@ def _of_groups(
         at = groups[group]
         numbered = replace(bootstrap, seed=bootstrap.seed + number)
         own = {measure: of_all[at] for measure, of_all in values.items()}
-        drawn = resampled(own, labels[at], units[at], numbered)
-        about = {"group": group, "questions": len(np.unique(units[at]))}
+        drawn = [resampled(own, labels[at], of[at], numbered) for of in units]
+        about = {"group": group, "questions": len(np.unique(units[0][at]))}
         rows = {
-            measure: about | _compare(of, labels[at], drawn[measure], bootstrap.level)
+            measure: about
+            | _compare(of, labels[at], [each[measure] for each in drawn], bootstrap.level)
             for measure, of in own.items()
         }
         aucs = {measure: row["roc_auc"] for measure, row in rows.items()}
@@ -220,18 +221,21 @@ def _constant(values: np.ndarray) -> bool:
 
 
 def _compare(
-    values: np.ndarray, labels: np.ndarray, drawn: dict[str, np.ndarray], level: float
+    values: np.ndarray, labels: np.ndarray, drawn: Sequence[dict[str, np.ndarray]], level: float
 ) -> dict:
+    def interval(metric: str) -> tuple[float, float]:
+        return _widest([each[metric] for each in drawn], level)
+
     true, false = values[labels], values[~labels]
     row: dict[str, Any] = {"n_true": len(true), "n_false": len(false)}
     for name, own in (("true", true), ("false", false)):
         row[f"mean_{name}"] = float(own.mean()) if len(own) else np.nan
-        row[f"low_{name}"], row[f"high_{name}"] = percentile_interval(drawn[f"mean_{name}"], level)
+        row[f"low_{name}"], row[f"high_{name}"] = interval(f"mean_{name}")
     row["roc_auc"] = roc_auc(true, false)
-    row["auc_low"], row["auc_high"] = percentile_interval(drawn["roc_auc"], level)
+    row["auc_low"], row["auc_high"] = interval("roc_auc")
     row["cliffs_delta"] = 2 * row["roc_auc"] - 1
     row["average_precision"] = average_precision(true, false)
-    row["ap_low"], row["ap_high"] = percentile_interval(drawn["average_precision"], level)
+    row["ap_low"], row["ap_high"] = interval("average_precision")
     row["share_true"] = len(true) / len(values) if len(values) else np.nan
     row["cohens_d"] = cohens_d(true, false)
     both = len(true) and len(false)
@@ -239,11 +243,21 @@ def _compare(
     return row
 
 
-def _differences(group: str, found: dict[str, float], drawn: Resampled, level: float) -> list[dict]:
+def _widest(drawn: Sequence[np.ndarray], level: float) -> tuple[float, float]:
+    """Return an interval that holds those of several ways to draw; NaN where none has one."""
+    low, high = zip(*(percentile_interval(values, level) for values in drawn), strict=True)
+    return float(np.fmin.reduce(low)), float(np.fmax.reduce(high))
+
+
+def _differences(
+    group: str, found: dict[str, float], drawn: Sequence[Resampled], level: float
+) -> list[dict]:
     first, *others = found
     rows = []
     for other in others:
-        low, high = percentile_interval(drawn[first]["roc_auc"] - drawn[other]["roc_auc"], level)
+        low, high = _widest(
+            [each[first]["roc_auc"] - each[other]["roc_auc"] for each in drawn], level
+        )
         difference = found[first] - found[other]
         rows.append(
             {"group": group, "against": other, "difference": difference, "low": low, "high": high}

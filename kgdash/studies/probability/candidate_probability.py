@@ -93,7 +93,11 @@ def _no_counts() -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit_isotonic(counts: CandidateCounts) -> IsotonicMap:
-    """Fit the map on true answers against all other candidates, by log p."""
+    """Fit the map on true answers against all other candidates, by log p.
+
+    Where all n candidates at an end are true, or none is, the map says (n + 1) / (n + 2) or
+    1 / (n + 2), Platt's targets: a few answers do not make what lies beyond them certain.
+    """
     from sklearn.isotonic import IsotonicRegression
 
     others, true = counts.log_p[:, ::-1]
@@ -102,7 +106,15 @@ def fit_isotonic(counts: CandidateCounts) -> IsotonicMap:
     log_p = -(np.arange(_BINS)[::-1] + 0.5) / _SCALE
     model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     model.fit(log_p[some], true[some] / weight[some], sample_weight=weight[some].astype(float))
-    return IsotonicMap(model.X_thresholds_, model.y_thresholds_)
+    log_p_at, probability = model.X_thresholds_, model.y_thresholds_.copy()
+    between = probability[(probability > 0) & (probability < 1)]
+    for end, side in ((probability == 1, 1.0), (probability == 0, 0.0)):
+        if end.any():
+            first, last = log_p_at[end][[0, -1]]
+            n = weight[some & (log_p >= first) & (log_p <= last)].sum()
+            target = (1 + side * n) / (n + 2)
+            probability[end] = max([target, *between]) if side else min([target, *between])
+    return IsotonicMap(log_p_at, probability)
 
 
 @dataclass(frozen=True)

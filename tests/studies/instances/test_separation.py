@@ -32,9 +32,12 @@ def scored(*groups):
         for value in values
     ]
     table = pd.DataFrame(rows, columns=["group", "label", "relik_max"])
-    numbers = np.arange(len(table))
+    names = np.arange(len(table)).astype(str)
     return table.assign(
-        instance=numbers, question=numbers.astype(str), relik_mean=table["relik_max"] / 2
+        instance=np.arange(len(table)),
+        question=names,
+        answer=names,
+        relik_mean=table["relik_max"] / 2,
     )
 
 

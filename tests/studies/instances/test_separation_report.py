@@ -20,6 +20,7 @@ def found():
         columns = {
             "group": group,
             "question": [f"{group} {i // 2}" for i in range(80)],
+            "answer": [f"{group} {i}" for i in range(80)],
             "label": label,
         }
         for measure, way in (("relik", shift), ("reciprocal_rank", -shift), ("score", 0.0)):
@@ -62,7 +63,8 @@ def test_what_does_not_separate_is_named(text):
 def test_one_against_one_tells_nothing(bundled):
     """However well one true instance is told from one false, and however narrow the interval."""
     columns = {f"{m}_max": [0.1, 0.9] for m in ("relik", "reciprocal_rank", "score")}
-    rows = pd.DataFrame({"group": "1p", "question": ["a", "b"], "label": [True, False], **columns})
+    named = {"group": "1p", "question": ["a", "b"], "answer": ["c", "d"], "label": [True, False]}
+    rows = pd.DataFrame(named | columns)
     found = compare_measures(rows, bootstrap=Bootstrap(resamples=50))
     assert found.by_measure["relik"]["roc_auc"].tolist() == [0, 0]
     text = SeparationReport(bundled("umls-transe"), found, "max").text("One", "x", CHARTS)

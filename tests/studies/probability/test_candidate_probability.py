@@ -60,9 +60,32 @@ def test_isotonic_map(world):
     _, log_p, true = pairs.T
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(log_p, true)
     at = np.linspace(-4, -0.5, 40)
-    found = fit_isotonic(counts)(at)
+    found, expected = fit_isotonic(counts)(at), theirs.predict(at)
     assert (np.diff(found) >= 0).all()
-    assert np.abs(found - theirs.predict(at)).mean() < 0.01
+    inside = (expected > 0) & (expected < 1)
+    assert np.abs(found - expected)[inside].mean() < 0.01
+    assert 0 < found[0] < 0.01
+    assert found[-1] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("others", "true", "expected"),
+    [
+        (
+            [9, 0, 0],
+            [0, 1, 2],
+            [1 / 11, 4 / 5, 4 / 5],
+        ),  # 3 of 3 at the one end, 0 of 9 at the other
+        ([1, 1, 0], [0, 19, 1], [1 / 3, 0.95, 0.95]),  # 1 of 1 is not less than 19 of 20
+        ([0, 0, 0], [1, 1, 1], [4 / 5, 4 / 5, 4 / 5]),
+    ],
+)
+def test_nothing_beyond_a_few_answers_is_certain(others, true, expected):
+    """Of what had a probability of 1 by 30 to 200 validation triples, three quarters were right."""
+    log_p = np.zeros((2, 2048), dtype=np.int64)
+    log_p[:, [64, 32, 0]] = others, true
+    counts = CandidateCounts(log_p, np.zeros(0), np.zeros(0), np.zeros(0))
+    assert fit_isotonic(counts)(np.array([-64.5, -32.5, -0.5]) / 32).tolist() == expected
 
 
 def test_platt(world):
