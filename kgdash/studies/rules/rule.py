@@ -189,7 +189,7 @@ def parsed_rules(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, Rule]
     rules, names = {}, cache(lambda: Names.of(graph))
     for text in texts:
         with suppress(KgdashError):
-            rules[text] = _parse(text, graph, names)
+            rules[text] = _parsed(text, names, graph)
     return rules
 
 
@@ -202,12 +202,11 @@ def parse_rule(text: str, graph: KnowledgeGraph) -> Rule:
     :raises KgdashError: if it is not a connected rule of one to three body atoms, or names an
         unknown relation or entity
     """
-    return _parse(text, graph, lambda: Names.of(graph))
+    return _parsed(text, lambda: Names.of(graph), graph)
 
 
-def _parse(text: str, graph: KnowledgeGraph, names: Callable[[], Names]) -> Rule:
-    written = split_rule(text, names)
-    if written is None:
+def _parsed(text: str, names: Callable[[], Names], graph: KnowledgeGraph) -> Rule:
+    if (written := split_rule(text, names)) is None:
         raise _not_a_rule(text, "it is not in the form of a rule")
     head, body = resolved(written, graph)
     try:
