@@ -16,6 +16,7 @@ from kgdash.files.shipped_tables import offer_tables
 from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
 from kgdash.formats.run_directory import MANIFEST, read_run, write_run
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.held_out import repeated_triples
 from kgdash.runs import Run
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import named_runs, run_folder
@@ -102,6 +103,11 @@ def assemble(
         f"{count:,} {split} triples left out: they hold an entity or relation unseen in training"
         for split, count in graph.left_out.items()
     ]
+    repeated = [
+        f"{count:,} of {len(graph.splits[split]):,} {split} triples are train triples, too: not "
+        "held out, they tell what was learnt, and not what is predicted"
+        for split, count in repeated_triples(graph).items()
+    ]
     return Run(
         name=name,
         graph=graph,
@@ -110,7 +116,12 @@ def assemble(
         weights_digest=digest.result(),
         training=training,
         provenance=provenance,
-        notes=(*(map(str, recorded) if isinstance(recorded, list) else ()), *left_out, *remarks),
+        notes=(
+            *(map(str, recorded) if isinstance(recorded, list) else ()),
+            *left_out,
+            *repeated,
+            *remarks,
+        ),
     )
 
 

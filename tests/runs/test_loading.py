@@ -1,6 +1,7 @@
 """From what a user names to a run."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import kgdash
 from kgdash.errors import KgdashError
 from kgdash.runs.bundled import DEMO, bundled_names
 from kgdash.runs.description import describe_run
-from kgdash.runs.loading import load, weights_digest
+from kgdash.runs.loading import assemble, load, weights_digest
 from kgdash.scoring.model_spec import ModelSpec
 
 
@@ -137,3 +138,16 @@ def test_the_package_names_what_readers_of_the_readme_use():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         kgdash.nothing  # noqa: B018
     assert Path(kgdash.__file__).parent == DEMO.parent
+
+
+def test_test_triples_of_train_are_told(bundled, tmp_path):
+    run = bundled("umls-transe")
+    train = run.graph.splits["train"]
+    splits = {**run.graph.splits, "test": train[:90]}
+    graph = replace(run.graph, splits=splits)
+    state = run.scorer.model.state_dict()
+    copied = assemble("copy", graph, run.spec, state, {}, {})
+    assert any(
+        "90 of 90 test triples are train triples, too: not held out" in n for n in copied.notes
+    )
+    assert not any("held out" in note for note in run.notes)

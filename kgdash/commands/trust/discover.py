@@ -17,8 +17,8 @@ def discover(
     ] = "probability",
     types: Annotated[
         str,
-        typer.Option(help="Ends: any, or seen (only what the relation has on that side)."),
-    ] = "any",
+        typer.Option(help="Ends: seen (only what the relation has on that side), or any."),
+    ] = "seen",
     per_relation: Annotated[
         int | None, typer.Option(help="At most so many of one relation. Default: any number.")
     ] = None,
@@ -29,7 +29,7 @@ def discover(
         str,
         typer.Option(help="Splits whose triples are no candidates, as in train+valid+test."),
     ] = "train+valid+test",
-    loops: Annotated[bool, typer.Option(help="Also triples of an entity with itself.")] = True,
+    loops: Annotated[bool, typer.Option(help="Also triples of an entity with itself.")] = False,
     *,
     output: Output,
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.statistics.estimate import Estimate, with_interval
+from kgdash.statistics.estimate import Estimate, percent, with_interval
 
 #: a partial coefficient within so large a part of the plain one is nearly all of it
 _SAME = 0.1
@@ -57,7 +57,7 @@ def _claim(plain: dict[str, Any], partial: dict[str, Any], controls: str) -> str
     if share > 1 - _SAME:
         return f"ReliK says of ranks what {controls} does not: nearly all of it remains"
     return (
-        f"Some of what ReliK says of ranks is {controls}: {100 * share:.0f}% of the correlation "
+        f"Some of what ReliK says of ranks is {controls}: {percent(share)} of the correlation "
         "remains"
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.statistics.estimate import Estimate, p_value, with_interval
+from kgdash.statistics.estimate import Estimate, p_value, percent, with_interval
 
 #: p-values corrected by Holm's method that count as beyond chance
 _LEVEL = 0.05
@@ -75,9 +75,7 @@ def _of_task(row: dict[str, Any], coefficient: str, name: str) -> str:
         )
     said = f"**Where ReliK is high, {name} is {'higher' if way > 0 else 'lower'}**: {value}"
     if coefficient == "pearson":
-        said += (
-            f"; a straight line on ReliK explains {100 * row['value'] ** 2:.0f}% of its variance"
-        )
+        said += f"; a straight line on ReliK explains {percent(row['value'] ** 2)} of its variance"
     return f"{said}, over {count:,} subgraphs."
 
 

@@ -33,8 +33,11 @@ def discovery_verdict(
     text = f"The best of {len(found):,} new facts, of {count}, is **{best}**"
     if setting.by == "score":
         return f"{text}, with a score of {number(float(first['score']))}."
+    text = f"{text}, with a probability of {number(float(first['probability']))}"
+    if setting.types == "any":
+        return (
+            f"{text}. With ends of **any type** that supposes that its queries have answers, which "
+            "most have not: the order is no more than a hint."
+        )
     likely = int((found["probability"] >= _LIKELY).sum())
-    return (
-        f"{text}, with a probability of {number(float(first['probability']))}. "
-        f"**{likely:,}** of them have at least {_LIKELY:g}."
-    )
+    return f"{text}. **{likely:,}** of them have at least {_LIKELY:g}."

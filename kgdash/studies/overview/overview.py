@@ -18,11 +18,12 @@ from kgdash.breakdowns.rank_facts import add_relations
 from kgdash.files.html import facts_html
 from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
+from kgdash.graph.held_out import repeated_triples
 from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import side_rows, tie_summary
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
-from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.estimate import Estimate, number, percent, with_interval
 from kgdash.statistics.jackknife import means_within
 from kgdash.statistics.sampled_mean import SampledMean
 from kgdash.studies.overview.verdict import exact_sentence, performance_verdict, region_verdict
@@ -125,7 +126,9 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
         region_verdict(
             communities, is_exact, _by_chance(map_, communities) if is_exact else np.nan
         ),
-        performance_verdict(values["mrr"], values["hits_at_10"]),
+        performance_verdict(
+            values["mrr"], values["hits_at_10"], repeated_triples(run.graph).get("test", 0)
+        ),
     )
     how = exact_sentence(len(map_.test), len(relik)) if is_exact else ""
     return Overview(map_, values, communities, verdict, tuple(leads), how=how)
@@ -205,7 +208,7 @@ def _ties(ranks: pd.DataFrame) -> Iterator[Lead]:
     if ties["mrr_gap"] > _WIDE_GAP:
         yield Lead(
             "ties",
-            f"Equal scores blur the ranks: {ties['tied_share']:.0%} of the true answers share "
+            f"Equal scores blur the ranks: {percent(ties['tied_share'])} of the true answers share "
             f"theirs, which moves the MRR by {number(ties['mrr_gap'])}.",
         )
 

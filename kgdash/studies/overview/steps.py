@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from kgdash.graph.held_out import repeated_triples
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import triple_reciprocal_ranks
 from kgdash.ranking.ratio_metrics import mean_estimate
@@ -87,7 +88,8 @@ def _ranked(run: Run, width: float, progress: Progress) -> Overview:
         values |= {name: _estimate(mean, of_triples[name]) for name, mean in sampled.items()}
         leads = leads_of_ranks(run, ranks)
     map_ = ReliabilityMap(run, "growing", pd.DataFrame(), test, reciprocal)
-    verdict = (performance_verdict(values["mrr"], values["hits_at_10"]), _NOT_TOLD)
+    repeated = repeated_triples(run.graph).get("test", 0)
+    verdict = (performance_verdict(values["mrr"], values["hits_at_10"], repeated), _NOT_TOLD)
     return Overview(map_, values, pd.DataFrame(), verdict, tuple(leads), sampled)
 
 

@@ -10,25 +10,29 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.progress import duration_text
-from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.estimate import Estimate, number, percent, with_interval
 from kgdash.statistics.sampled_mean import SampledMean
 
 #: p-values up to which a hypothesis is given up
 _CHANCE = 0.05
 
 
-def performance_verdict(mrr: Estimate, hits_at_10: Estimate) -> str:
+def performance_verdict(mrr: Estimate, hits_at_10: Estimate, repeated: int = 0) -> str:
     """Say how well held-out triples are ranked.
 
     :param mrr: mean reciprocal rank of the test triples, both sides
     :param hits_at_10: share of their queries whose answer is among the ten best
+    :param repeated: how many of all test triples are train triples, too
     """
     if not mrr.n:
         return "There are no test triples, so nothing is known of how well it ranks held-out facts."
     if mrr.n < SMALL:
         return f"Only {mrr.n} held-out triples, which say little: MRR {with_interval(mrr)}."
+    of = "held-out facts"
+    if repeated:
+        of = f"test triples, of which {repeated:,} are train triples and not held out"
     return (
-        f"Of held-out facts, the true answer is among the ten best in {hits_at_10.value:.0%} of "
+        f"Of {of}, the true answer is among the ten best in {percent(hits_at_10.value)} of "
         f"queries: MRR {with_interval(mrr)}."
     )
 

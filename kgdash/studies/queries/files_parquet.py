@@ -62,7 +62,7 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
         return _from_arrow(table, shown)
     except (KgdashError, MemoryError):  # of Arrow's errors that of memory is one
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         raise KgdashError(
             f"{shown} is no Parquet file of queries ({error!s:.120}); write it again"
         ) from error

@@ -145,6 +145,13 @@ class _Finder:
         self.ids = np.array([*ids, -1], dtype=np.int64)
 
     def _id(self, name: str, number: int) -> int:
+        found, forwards = self._named(name, number), name.removeprefix(BACKWARDS)
+        if found < 0 and self.kind == "relation" and forwards != name:
+            found = self._named(forwards, number)
+            return found if found < 0 else found + self.graph.num_relations
+        return found
+
+    def _named(self, name: str, number: int) -> int:
         if name in self._exact:
             return self._exact[name]
         if name.casefold() in self._folded:
@@ -152,9 +159,6 @@ class _Finder:
                 return self.find(name)
             except KgdashError as error:
                 raise KgdashError(f"{error} ({self.place(number)})") from error
-        if self.kind == "relation" and name.startswith(BACKWARDS):
-            forwards = self._id(name.removeprefix(BACKWARDS), number)
-            return forwards if forwards < 0 else forwards + self.graph.num_relations
         return -1
 
     def find(self, name: str) -> int:

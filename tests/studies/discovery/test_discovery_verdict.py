@@ -6,12 +6,20 @@ from kgdash.studies.discovery.discovery_verdict import discovery_verdict
 
 def test_by_probability(bundled):
     run = bundled("umls-complex")
-    found = run.discover(30)
-    said = discovery_verdict(run, DiscoverySetting(30), found)
+    found = run.discover(30, types="seen")
+    said = discovery_verdict(run, DiscoverySetting(30, types="seen"), found)
     first = run.graph.with_names(found).iloc[0]
     assert f"**{first['head']} — {first['relation']} → {first['tail']}**" in said
     assert f"**{(found['probability'] >= 0.5).sum()}** of them have" in said
     assert f"{found['relation'].nunique()} relations" in said
+
+
+def test_of_any_type_nothing_is_likely(bundled):
+    """Of 42 triples told 0.96, none was in test."""
+    run = bundled("umls-complex")
+    said = discovery_verdict(run, DiscoverySetting(30), run.discover(30))
+    assert "supposes that its queries have answers" in said
+    assert "at least 0.5" not in said
 
 
 def test_by_score_of_one_relation(bundled):

@@ -142,6 +142,15 @@ def test_unknown_names_are_left_out_counted_and_named():
     assert notes[2] == "1 of 4 queries left out: no answer that is in the graph"
 
 
+def test_backwards_is_said_once():
+    """Of 3,000 signs there was no end, and two gave ids that no message could name."""
+    found, notes = read(
+        *(one(["e0"], [f"{signs}r1"], ["e2"]) for signs in ("", "^" * 2, "^" * 3_000))
+    )
+    assert len(found["1p"]) == 1
+    assert "2 of 3 queries left out" in notes[0]
+
+
 def test_no_query_left_is_refused_with_the_reason():
     with pytest.raises(KgdashError, match=r"no query of graph .*unknown relation 'r5'.*line 1"):
         read(one(["e0"], ["r5"], ["e2"]))

@@ -1,0 +1,23 @@
+"""Valid and test triples that are train triples, against plain sets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdash.graph.held_out import repeated_triples
+from tests.support.fakes import make_graph
+
+TRIPLES = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 2)), unique=True, max_size=6
+)
+
+
+@pytest.mark.parametrize("large", [False, True])
+@given(TRIPLES, TRIPLES, TRIPLES)
+def test_against_sets(large, train, valid, test):
+    graph = make_graph([(0, 0, 1), (2, 1, 0), *train], valid, test)
+    if large:  # numbers of triples are then beyond 64 bits
+        object.__setattr__(graph, "entities", range(2**40))
+    splits = {name: set(map(tuple, graph.splits[name].tolist())) for name in graph.splits}
+    both = {name: len(splits[name] & splits["train"]) for name in ("valid", "test")}
+    assert repeated_triples(graph) == {name: count for name, count in both.items() if count}
