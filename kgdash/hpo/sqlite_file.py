@@ -5,37 +5,19 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
+from typing import cast
 
 from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
-
-_TABLES = {
-    "studies",
-    "study_user_attributes",
-    "trials",
-    "trial_params",
-    "trial_values",
-    "trial_user_attributes",
-}
 
 #: bytes of a file, and of a value
 _MAX_BYTES, _MAX_VALUE = 2**28, 2**20
 
 #: seconds of processor time that reading takes at most, and steps of SQLite's between two looks
 _MAX_SECONDS, _STEPS = 20.0, 100_000
-
-
-#: tables made by a module of SQLite's, or with computed columns; indices of what is computed, or
-#: with a condition. Whatever checks them computes it, in one step that nothing ends
-_TABLE = "FROM pragma_table_list t,"
-_COMPUTED = (
-    "SELECT name FROM pragma_table_list WHERE type NOT IN ('table', 'view')",
-    f"SELECT t.name {_TABLE} pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden",
-    f"SELECT i.name {_TABLE} pragma_index_list(t.name) i WHERE t.type = 'table' AND i.partial",
-    f"SELECT i.name {_TABLE} pragma_index_list(t.name) i, pragma_index_xinfo(i.name) c "
-    "WHERE t.type = 'table' AND c.cid = -2",
-)
 
 
 @contextmanager
@@ -75,26 +57,45 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def check_tables(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse tables that are computed or share pages: a small file could hold anything then.
+    """Refuse all but the tables and indices that Optuna makes, and those that share pages.
 
-    :raises KgdashError: if one of a search's tables is not there
-    :raises sqlite3.Error: and ValueError, if a table is computed or damaged
+    A view, a default, what is computed: of a stranger's any could take minutes, or gigabytes.
+
+    :raises KgdashError: if something is missing, or more than that
+    :raises sqlite3.Error: and ValueError, if a table is damaged
     """
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA ignore_check_constraints = ON")
-    found = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
-    )
-    missing = sorted(_TABLES - {name for (name,) in found})
-    if missing:
+    ours, found = optuna_schema(), _schema(connection)
+    names = [{name for kind, name, _ in each if kind != "index"} for each in (ours, found)]
+    if missing := sorted(names[0] - names[1]):
         raise KgdashError(
             f"{path} is not the file of a search: it has no table {missing[0]} of Optuna's"
         )
-    for query in _COMPUTED:
-        if row := connection.execute(query).fetchone():
-            raise ValueError(f"{row[0]:.100} is computed")
+    if more := sorted(found - ours):
+        kind, name, _ = more[0]
+        raise KgdashError(
+            f"{path} holds the {kind} {name:.100}, which Optuna {version('optuna')} would not have "
+            "made so; start a search on a new file"
+        )
+    connection.execute("PRAGMA trusted_schema = OFF")
     # A page that several others name, and a row that an index names again and again, would be read
     # as often as they do.
     (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if state != "ok":
         raise ValueError(" ".join(state.split()))
+
+
+@cache
+def optuna_schema() -> frozenset[tuple[str, str, str]]:
+    """Return what Optuna makes in a new file: kind, name and SQL of each."""
+    from optuna.storages import RDBStorage  # takes a second
+
+    engine = RDBStorage("sqlite://").engine
+    with closing(engine.raw_connection()) as made:
+        found = _schema(cast(sqlite3.Connection, made.driver_connection))
+    engine.dispose()
+    return found
+
+
+def _schema(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
+    rows = connection.execute("SELECT DISTINCT type, name, sql FROM sqlite_master LIMIT 100")
+    return frozenset((kind, name, " ".join((sql or "").split())) for kind, name, sql in rows)

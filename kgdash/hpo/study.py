@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote
 
 import optuna
@@ -16,7 +16,7 @@ from kgdash.files.atomic import atomic_file
 from kgdash.files.bounded_reading import reads
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import open_regular
-from kgdash.hpo.sqlite_file import connect, open_to_read
+from kgdash.hpo.sqlite_file import connect, open_to_read, optuna_schema
 from kgdash.hpo.study_file import ATTRIBUTE, MAX_ROWS, STUDY, read_study
 
 #: what SQLite's journals begin with, and end with where they name another file
@@ -193,18 +193,9 @@ def _check_made_here(path: Path) -> None:
 
     Parameters that a file keeps for a trial would be tried whatever the space.
     """
-    engine = optuna.storages.RDBStorage("sqlite://").engine
-    with closing(engine.raw_connection()) as made:
-        ours = _schema(cast(sqlite3.Connection, made.driver_connection))
-    engine.dispose()
+    tables = sorted(name for kind, name, _ in optuna_schema() if kind == "table")
     with open_to_read(path) as connection:
-        if more := sorted(_schema(connection) - ours):
-            kind, name, _ = more[0]
-            raise KgdashError(
-                f"{path} holds the {kind} {name:.100}, which Optuna {optuna.__version__} would not "
-                "have made so, and which would be lost; start a search on a new file"
-            )
-        for table in sorted(name for kind, name, _ in ours if kind == "table"):
+        for table in tables:
             most = _ROWS.get(table, MAX_ROWS)
             query = f"SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT ?)"
             (rows,) = connection.execute(query, (most + 1,)).fetchone()
@@ -222,11 +213,6 @@ def _check_made_here(path: Path) -> None:
                 f"{path} holds {other[0]} of a trial, which no search of kgdash leaves there; "
                 "start a search on a new file"
             )
-
-
-def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
-    rows = connection.execute("SELECT DISTINCT type, name, sql FROM sqlite_master LIMIT 100")
-    return {(kind, name, " ".join((sql or "").split())) for kind, name, sql in rows}
 
 
 def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

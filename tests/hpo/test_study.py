@@ -129,8 +129,8 @@ def test_what_would_run_as_optuna_writes_is_refused(tmp_path, sql, what):
     for _ in range(2):  # made, and gone on with
         with opened(path, ABOUT) as study:
             study.ask()
-    altered(path, sql)
     assert read_study(path).trials["state"].tolist() == ["interrupted", "running"]
+    altered(path, sql)
     with pytest.raises(KgdashError, match=f"holds the {what}, which"), opened(path, ABOUT):
         pass
 
