@@ -35,7 +35,8 @@ def study_verdict(rows: pd.DataFrame, task: str, coefficient: str, name: str) ->
     up, down, not_told = (int(counts.get(way, 0)) for way in (1, -1, 0))
     return (
         f"{first} Of all {len(mine)} tasks, corrected for their number, {up} are higher where "
-        f"ReliK is high, {down} lower; {not_told} are not told from chance."
+        f"ReliK is high, {down} lower; {not_told} are not told from chance. Subgraphs "
+        "overlap, the more the more there are: all of it is less sure than it looks."
     )
 
 
