@@ -1,23 +1,24 @@
-"""Whether valid and test triples are held out at all: some datasets hold triples of train there."""
+"""Whether valid and test triples are held out at all: some datasets hold one triple in several."""
 
 import numpy as np
 
 from kgdash.graph.knowledge_graph import KnowledgeGraph
 
 
-def repeated_triples(graph: KnowledgeGraph) -> dict[str, int]:
-    """Count the valid and the test triples that are train triples, too; splits without any are out.
+def repeated_triples(graph: KnowledgeGraph) -> dict[tuple[str, str], int]:
+    """Count the valid triples that are train triples, and the test triples that are of either.
 
-    :return: by split
+    :return: by split and the other one that holds them, too; pairs without any are left out
     """
-    train = _codes(graph, "train")
+    codes = {split: np.sort(_codes(graph, split)) for split in ("valid", "test")}
     found = {}
-    for split in ("valid", "test"):
-        wanted = np.sort(_codes(graph, split))
+    for split, other in (("valid", "train"), ("test", "train"), ("test", "valid")):
+        wanted = codes[split]
         if len(wanted):
-            place = np.minimum(np.searchsorted(wanted, train), len(wanted) - 1)
-            found[split] = int(np.count_nonzero(wanted[place] == train))
-    return {split: count for split, count in found.items() if count}
+            held = codes[other] if other in codes else _codes(graph, other)
+            place = np.minimum(np.searchsorted(wanted, held), len(wanted) - 1)
+            found[split, other] = int(np.count_nonzero(wanted[place] == held))
+    return {pair: count for pair, count in found.items() if count}
 
 
 def _codes(graph: KnowledgeGraph, split: str) -> np.ndarray:

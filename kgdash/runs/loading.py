@@ -26,6 +26,12 @@ from kgdash.scoring.kernel_scorer import fastest_scorer
 from kgdash.scoring.model_spec import ModelSpec
 from kgdash.scoring.pykeen_scorer import best_device
 
+#: what follows of a split that holds triples of another
+_NOT_HELD_OUT = {
+    "train": "not held out, they tell what was learnt, and not what is predicted",
+    "valid": "what is fitted or chosen on valid looks better than it is",
+}
+
 
 def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     """Load a run.
@@ -104,9 +110,9 @@ def assemble(
         for split, count in graph.left_out.items()
     ]
     repeated = [
-        f"{count:,} of {len(graph.splits[split]):,} {split} triples are train triples, too: not "
-        "held out, they tell what was learnt, and not what is predicted"
-        for split, count in repeated_triples(graph).items()
+        f"{count:,} of {len(graph.splits[split]):,} {split} triples are {other} triples, too: "
+        + _NOT_HELD_OUT[other]
+        for (split, other), count in repeated_triples(graph).items()
     ]
     return Run(
         name=name,

@@ -19,5 +19,6 @@ def test_against_sets(large, train, valid, test):
     if large:  # numbers of triples are then beyond 64 bits
         object.__setattr__(graph, "entities", range(2**40))
     splits = {name: set(map(tuple, graph.splits[name].tolist())) for name in graph.splits}
-    both = {name: len(splits[name] & splits["train"]) for name in ("valid", "test")}
-    assert repeated_triples(graph) == {name: count for name, count in both.items() if count}
+    pairs = (("valid", "train"), ("test", "train"), ("test", "valid"))
+    both = {pair: len(splits[pair[0]] & splits[pair[1]]) for pair in pairs}
+    assert repeated_triples(graph) == {pair: count for pair, count in both.items() if count}

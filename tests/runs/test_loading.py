@@ -143,11 +143,15 @@ def test_the_package_names_what_readers_of_the_readme_use():
 def test_test_triples_of_train_are_told(bundled, tmp_path):
     run = bundled("umls-transe")
     train = run.graph.splits["train"]
-    splits = {**run.graph.splits, "test": train[:90]}
+    splits = {**run.graph.splits, "valid": train[80:95], "test": train[:90]}
     graph = replace(run.graph, splits=splits)
     state = run.scorer.model.state_dict()
     copied = assemble("copy", graph, run.spec, state, {}, {})
-    assert any(
-        "90 of 90 test triples are train triples, too: not held out" in n for n in copied.notes
+    held = "not held out, they tell what was learnt, and not what is predicted"
+    assert copied.notes[-3:] == (
+        f"15 of 15 valid triples are train triples, too: {held}",
+        f"90 of 90 test triples are train triples, too: {held}",
+        "10 of 90 test triples are valid triples, too: what is fitted or chosen on valid looks "
+        "better than it is",
     )
     assert not any("held out" in note for note in run.notes)

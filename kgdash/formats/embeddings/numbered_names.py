@@ -26,10 +26,11 @@ def find_list(folders: tuple[Path | None, ...], file_names: tuple[str, ...]) -> 
     )
 
 
-def read_numbered(path: Path, counted: bool = False) -> tuple[str, ...]:
+def read_numbered(path: Path, openke: bool = False) -> tuple[str, ...]:
     """Read rows of a number and a name, or of a name and its number, tab-separated.
 
-    :param counted: whether the first line may tell how many there are
+    :param openke: whether the first line may tell how many there are, and the number comes last
+        where names are numbers, too
     :return: the names in the order of their numbers
     :raises KgdashError: if the numbers are not 0, 1, 2, …, each once
     """
@@ -38,7 +39,7 @@ def read_numbered(path: Path, counted: bool = False) -> tuple[str, ...]:
     found: dict[int, dict[int, str]] = {0: {}, 1: {}}
     for line, content in text_lines(text, str(path)):
         columns = [column.strip() for column in content.split("\t")]
-        if counted and line == 1 and len(columns) == 1 and _is_id(columns[0]):
+        if openke and line == 1 and len(columns) == 1 and _is_id(columns[0]):
             continue
         if not content.strip():
             continue
@@ -55,7 +56,7 @@ def read_numbered(path: Path, counted: bool = False) -> tuple[str, ...]:
                 names[int(columns[own])] = columns[1 - own]
         if not found:
             break
-    for names in found.values():
+    for names in reversed(found.values()) if openke else found.values():
         if names and max(names) == len(names) - 1:
             return tuple(names[number] for number in range(len(names)))
     raise KgdashError(f"{path}: expected the numbers 0, 1, 2, … of rows, each once, with a name")

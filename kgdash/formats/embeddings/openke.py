@@ -44,8 +44,8 @@ def read_openke(path: Path, options: Options) -> Embedding:
     lists = [find_list(places, (f"{kind}2id.txt",)) for kind in ("entity", "relation")]
     return Embedding(
         interaction,
-        read_numbered(lists[0], counted=True),
-        read_numbered(lists[1], counted=True),
+        read_numbered(lists[0], openke=True),
+        read_numbered(lists[1], openke=True),
         Parts(entities, relations, norm=norm, where=str(path)),
         Source(str(path), f"{path}, entities", f"{path}, relations"),
         notes=notes,

@@ -127,7 +127,9 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
             communities, is_exact, _by_chance(map_, communities) if is_exact else np.nan
         ),
         performance_verdict(
-            values["mrr"], values["hits_at_10"], repeated_triples(run.graph).get("test", 0)
+            values["mrr"],
+            values["hits_at_10"],
+            repeated_triples(run.graph).get(("test", "train"), 0),
         ),
     )
     how = exact_sentence(len(map_.test), len(relik)) if is_exact else ""

@@ -88,7 +88,7 @@ def _ranked(run: Run, width: float, progress: Progress) -> Overview:
         values |= {name: _estimate(mean, of_triples[name]) for name, mean in sampled.items()}
         leads = leads_of_ranks(run, ranks)
     map_ = ReliabilityMap(run, "growing", pd.DataFrame(), test, reciprocal)
-    repeated = repeated_triples(run.graph).get("test", 0)
+    repeated = repeated_triples(run.graph).get(("test", "train"), 0)
     verdict = (performance_verdict(values["mrr"], values["hits_at_10"], repeated), _NOT_TOLD)
     return Overview(map_, values, pd.DataFrame(), verdict, tuple(leads), sampled)
 
