@@ -15,7 +15,7 @@ run = current_run()
 st.title("Correlation study")
 st.caption(
     "Random subgraphs: their mean ReliK, which needs no test triples, against how well their test "
-    "triples rank. They overlap, so that p-values and intervals flatter."
+    "triples rank."
 )
 choice = choose_correlation_study(run)
 key = ("study", *choice.study)

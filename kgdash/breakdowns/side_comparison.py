@@ -108,12 +108,16 @@ def describe_sides(table: pd.DataFrame, ranks: pd.DataFrame, rank_type: str) -> 
 
 def _pooled(rows: pd.DataFrame) -> str:
     """Say what "both" is."""
-    median = rows["median_rank"]
-    return (
+    median = rows["median_rank"].map(whole_or_half)
+    said = (
         f"“both” pools the {rows.loc['both', 'ranks']:,} ranks of the two sides, as many of each. "
-        f"So its MRR {rows.loc['both', 'inverse_harmonic_mean_rank']:.3f} is the mean of the two; "
-        f"its median rank {whole_or_half(median['both'])} need not be that of "
-        f"{whole_or_half(median['head'])} and {whole_or_half(median['tail'])}."
+        f"So its MRR {rows.loc['both', 'inverse_harmonic_mean_rank']:.3f} is the mean of the two"
+    )
+    if median.nunique() == 1:
+        return f"{said}."
+    return (
+        f"{said}; its median rank {median['both']} need not be that of {median['head']} and "
+        f"{median['tail']}."
     )
 
 

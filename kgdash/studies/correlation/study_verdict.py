@@ -14,6 +14,8 @@ from kgdash.statistics.estimate import Estimate, p_value, percent, with_interval
 #: p-values corrected by Holm's method that count as beyond chance
 _LEVEL = 0.05
 
+_OVERLAP = "Subgraphs overlap, the more the more there are: all of it is less sure than it looks."
+
 #: coefficient -> its symbol
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
 
@@ -35,8 +37,7 @@ def study_verdict(rows: pd.DataFrame, task: str, coefficient: str, name: str) ->
     up, down, not_told = (int(counts.get(way, 0)) for way in (1, -1, 0))
     return (
         f"{first} Of all {len(mine)} tasks, corrected for their number, {up} are higher where "
-        f"ReliK is high, {down} lower; {not_told} are not told from chance. Subgraphs "
-        "overlap, the more the more there are: all of it is less sure than it looks."
+        f"ReliK is high, {down} lower; {not_told} are not told from chance. {_OVERLAP}"
     )
 
 
@@ -56,7 +57,7 @@ def sweep_verdict(rows: pd.DataFrame, coefficient: str, name: str, of: str) -> s
     left = len(mine) - len(enough)
     said = f"**Where ReliK is high, {name} is higher in {up} of {len(mine)} {of}**"
     said += f", lower in {down}, and in {not_told} not told from chance"
-    return said + (f"; in {left} there are too few subgraphs." if left else ".")
+    return f"{said}{f'; in {left} there are too few subgraphs' if left else ''}. {_OVERLAP}"
 
 
 def _of_task(row: dict[str, Any], coefficient: str, name: str) -> str:

@@ -54,6 +54,7 @@ def test_runs_are_counted():
     said = sweep_verdict(rows, "pearson", "tail MRR", "runs")
     assert said == (
         "**Where ReliK is high, tail MRR is higher in 1 of 3 runs**, lower in 0, and in 1 not "
-        "told from chance; in 1 there are too few subgraphs."
+        "told from chance; in 1 there are too few subgraphs. Subgraphs overlap, the more the more "
+        "there are: all of it is less sure than it looks."
     )
     assert "too few" in sweep_verdict(rows[2:], "pearson", "tail MRR", "runs")
