@@ -14,7 +14,7 @@ from kgdash.graph.known_triples import RANK_TYPES, SIDES
 from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled, side_rows
 from kgdash.ranking.ratio_metrics import mean_estimate
-from kgdash.statistics.estimate import Estimate, whole_or_half
+from kgdash.statistics.estimate import whole_or_half
 
 _METRICS = (
     "inverse_harmonic_mean_rank",
@@ -57,13 +57,16 @@ def compare_sides(
     return pd.DataFrame(rows)
 
 
-def side_difference(ranks: pd.DataFrame, rank_type: str = "realistic") -> Estimate:
-    """Return how much larger 1/rank of the head is than that of the tail, mean over triples.
+def harder_side(ranks: pd.DataFrame, rank_type: str = "realistic") -> str | None:
+    """Say which side is harder, by 1/rank of each triple; None where the two are not told apart.
 
     :param ranks: of `kgdash.runs.Run.ranks`, heads and tails
     """
     heads, tails = 1 / ranks[rank_type].to_numpy()[side_rows(ranks, "both")]
-    return mean_estimate(heads - tails, bounds=(-1, 1))
+    difference = mean_estimate(heads - tails, bounds=(-1, 1))
+    if difference.n < SMALL:
+        return None
+    return "tail" if difference.low > 0 else "head" if difference.high < 0 else None
 
 
 def describe_sides(table: pd.DataFrame, ranks: pd.DataFrame, rank_type: str) -> list[str]:
@@ -75,18 +78,18 @@ def describe_sides(table: pd.DataFrame, ranks: pd.DataFrame, rank_type: str) -> 
     if not {"head", "tail"} <= set(rows.index):
         return []
     mrr, answers = rows["inverse_harmonic_mean_rank"], rows["answers"]
-    difference = side_difference(ranks, rank_type)
+    worse = harder_side(ranks, rank_type)
     told = (
         f"A head query has {answers['head']:.1f} known answers on average, a tail query "
         f"{answers['tail']:.1f}."
     )
-    if difference.n < SMALL or difference.low <= 0 <= difference.high:
+    if worse is None:
         told = (
             f"Heads (?, r, t) and tails (h, r, ?) are not told apart: MRR {mrr['head']:.3f} and "
-            f"{mrr['tail']:.3f} of {difference.n:,} triples. {told}"
+            f"{mrr['tail']:.3f} of {rows.loc['head', 'ranks']:,} triples. {told}"
         )
         return [told, _pooled(rows)]
-    better, worse = ("tail", "head") if difference.value < 0 else ("head", "tail")
+    better = "tail" if worse == "head" else "head"
     asked = {"head": "(?, r, t)", "tail": "(h, r, ?)"}
     texts = [
         f"{better.capitalize()}s {asked[better]} are found more easily than {worse}s "

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.breakdowns.side_comparison import side_difference
+from kgdash.breakdowns.side_comparison import harder_side
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import side_rows
 from kgdash.statistics.estimate import Estimate, number, percent, whole_or_half, with_interval
@@ -20,11 +20,11 @@ def sides_verdict(ranks: pd.DataFrame, rank_type: str = "realistic") -> str:
         return f"Only {triples} triples, which say little."
     first, among_ten = (percent(float((values <= k).mean())) for k in (1, 10))
     heads, tails = 1 / values
-    difference = side_difference(ranks, rank_type)
     means = number(float(heads.mean())), number(float(tails.mean()))
-    if difference.low > 0:
+    worse = harder_side(ranks, rank_type)
+    if worse == "tail":
         told = f"tails are harder than heads: MRR {means[1]} against {means[0]}"
-    elif difference.high < 0:
+    elif worse == "head":
         told = f"heads are harder than tails: MRR {means[0]} against {means[1]}"
     else:
         told = f"heads and tails are not told apart: MRR {means[0]} and {means[1]}"

@@ -13,6 +13,7 @@ from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.terminal import say
 from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
+from kgdash.files.table import check_extension
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 def _rules_known_extension(out: Path | None) -> Path | None:
     """Refuse a file that --rules could not read again before rules are looked for."""
-    if out is not None and out.suffix not in (".csv", ".tsv"):
-        raise KgdashError(f"expected an output file in .csv or .tsv; found {out}")
+    if out is not None:
+        check_extension(out, (".csv", ".tsv"))
     return out
 
 

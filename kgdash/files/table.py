@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
@@ -108,13 +108,15 @@ def row_parts(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
         yield table.iloc[start : start + rows]
 
 
-def check_extension(out: Path) -> None:
-    """Refuse a file whose extension names no format that `write_table` writes.
+def check_extension(out: Path, known: Sequence[str] = (".csv", ".tsv", ".parquet")) -> None:
+    """Refuse a file whose extension names no format that is written.
 
+    :param known: two extensions or more; default: those that `write_table` writes
     :raises KgdashError: if it does not
     """
-    if out.suffix not in (".csv", ".tsv", ".parquet"):
-        raise KgdashError(f"expected an output file in .csv, .tsv or .parquet; found {out}")
+    if out.suffix not in known:
+        names = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise KgdashError(f"expected an output file in {names}; found {out}")
 
 
 def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:

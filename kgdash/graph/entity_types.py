@@ -71,9 +71,9 @@ def read_entity_types(
                 f"({path}, line {line}). Separate them with tabs, or with commas in a .csv file"
             )
         entity, type_name = row
-        if lookup.exactly(entity):
+        if called := lookup.exactly(entity):
             try:
-                number = graph.entity_id(entity)
+                number = called[0] if len(called) == 1 else graph.entity_id(entity)
             except KgdashError as error:
                 raise KgdashError(f"{error} ({path}, line {line})") from None
             pairs.extend((number, types.setdefault(type_name, len(types))))

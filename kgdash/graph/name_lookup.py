@@ -15,9 +15,6 @@ from kgdash.graph.text_index import TextIndex, index_texts
 #: 40 looks
 _PATIENCE = 100
 
-#: position of names with their case folded, behind names and labels
-_FOLDED = 2
-
 #: names that are compared with one that is not found, where there are many
 _NEAR = 1_000
 
@@ -36,6 +33,7 @@ class NameLookup:
         """
         self._names, self._labels, self._kind, self._where = names, labels, kind, where
         self._looks, self._indices = 0, dict[int, TextIndex]()
+        self._kinds = (0,) if labels is names else (0, 1)
 
     def take_folded(self, folded: list[pa.Array]) -> None:
         """Take what `folded` gave of equal names and labels, instead of folding them again."""
@@ -83,25 +81,23 @@ class NameLookup:
         if found := self.exactly(name):
             return found
         folded = name.casefold()
-        return sorted({*self._places(_FOLDED, folded), *self._places(_FOLDED + 1, folded)})
+        return sorted({place for kind in self._kinds for place in self._places(2 + kind, folded)})
 
     def exactly(self, name: str) -> list[int]:
         """Return the ids of a name, else of a label, ascending."""
-        return self._places(0, name) or self._places(1, name)
+        return next((found for kind in self._kinds if (found := self._places(kind, name))), [])
 
     def _places(self, kind: int, text: str) -> list[int]:
         """Return where a text stands: looked through at first, later by an index.
 
-        :param kind: 0 names, 1 labels; `_FOLDED` and the next: these with their case folded
+        :param kind: 0 names, 1 labels; 2 and 3: these with their case folded
         """
         if not _is_text(text):
             return []
-        texts = self._exact[kind] if kind < _FOLDED else self.folded[kind - _FOLDED]
+        texts = (self._exact if kind < 2 else self.folded)[kind % 2]
         self._looks += 1
         if self._looks <= _PATIENCE:
             return [int(place) for place in np.flatnonzero(_mask(pc.equal(texts, text)))]
-        if self._labels is self._names:
-            kind -= kind % 2
         if kind not in self._indices:
             self._indices[kind] = index_texts(ArrowTexts(texts))
         return self._indices[kind].places(text)
