@@ -129,29 +129,30 @@ def main() -> None:
     arguments = sys.argv[1:]
     bound_readings()
     _open_closed_outputs()
-    with _noted_interrupts() as interrupts:
-        try:
+    interrupts: list[int] = []
+    try:
+        with _noted(interrupts):
             refuse_old_names(arguments)
             app(arguments)
-        except KgdashError as error:
-            with visible_output():
-                say(f"kgdash: {error}", file=sys.stderr)
-            sys.exit(2)
-        except OSError as error:
-            if error.errno not in _FULL:
-                raise
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left is not tried once more
-            print(f"kgdash: the output can not be written: {error.strerror}", file=sys.stderr)
-            sys.exit(2)
-        except SystemExit as ended:
-            if ended.code == _CANCELLED:  # which Typer turns Ctrl-C into without a word
-                print(_NOTHING_WRITTEN, file=sys.stderr)
+    except KgdashError as error:
+        with visible_output():
+            say(f"kgdash: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in _FULL:
             raise
-        except Exception:
-            if not interrupts:
-                raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left is not tried once more
+        print(f"kgdash: the output can not be written: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
+    except SystemExit as ended:
+        if ended.code == _CANCELLED:  # which Typer turns Ctrl-C into without a word
             print(_NOTHING_WRITTEN, file=sys.stderr)
-            sys.exit(_CANCELLED)
+        raise
+    except (Exception, KeyboardInterrupt):
+        if not interrupts:
+            raise
+        print(_NOTHING_WRITTEN, file=sys.stderr)
+        sys.exit(_CANCELLED)
 
 
 def _open_closed_outputs() -> None:
@@ -162,18 +163,17 @@ def _open_closed_outputs() -> None:
 
 
 @contextmanager
-def _noted_interrupts() -> Iterator[list[int]]:
+def _noted(interrupts: list[int]) -> Iterator[None]:
     """Note each Ctrl-C, as compiled modules that are being imported make another error of it."""
-    noted: list[int] = []
 
     def interrupt(number: int, frame: object) -> None:
-        noted.append(number)
+        interrupts.append(number)
         raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, interrupt)
     try:
-        yield noted
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
