@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from kgdash.charts.message import of_each
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, whiskers
 from kgdash.statistics.estimate import number
+from kgdash.statistics.multiple_testing import direction
 
 #: names of factors, as users read them
 FACTOR_LABELS = {
@@ -27,24 +28,20 @@ _RISES, _FALLS, _CHANCE = SIDE_COLOURS["head"], SIDE_COLOURS["tail"], "#8a96a3"
 _COLOURS = {"spearman": SIDE_COLOURS["head"], "pearson": SIDE_COLOURS["relation"]}
 _SYMBOLS = {"spearman": "ρ", "pearson": "r"}
 
-#: below this, a corrected p-value gives a coefficient its colour
-SIGNIFICANT = 0.05
-
 
 def factor_forest(tests: pd.DataFrame) -> go.Figure:
     """Draw Spearman's ρ of ReliK with each count, with its interval.
 
-    Coloured where the corrected p-value is below 5%. Points carry the factor as ``customdata``.
+    Coloured where interval and corrected p-value tell it from 0. Points carry the
+    factor as ``customdata``.
 
     :param tests: of `kgdash.studies.correlation.confounders.factor_tests`
     """
     rows = tests[(tests["measure"] == "spearman") & tests["value"].notna()]
     if not len(rows):
         return empty("degree and frequency are the same everywhere")
-    colours = [
-        _CHANCE if row.p_holm >= SIGNIFICANT else _RISES if row.value > 0 else _FALLS
-        for row in rows.itertuples()
-    ]
+    ways = {1: _RISES, -1: _FALLS, 0: _CHANCE}
+    colours = [ways[direction(row)] for row in rows.to_dict("records")]
     texts = [
         f"{FACTOR_LABELS[row.factor]}<br>ρ {number(row.value)} ({number(row.low)} to "
         f"{number(row.high)})<br>p (Holm) {number(row.p_holm)}, n = {row.triples:,}"
@@ -62,7 +59,7 @@ def factor_forest(tests: pd.DataFrame) -> go.Figure:
 def partial_forest(table: pd.DataFrame) -> go.Figure:
     """Draw the coefficients of ReliK with ranks, plain and with controls taken out.
 
-    Open where the interval holds 0.
+    Open where interval and corrected p-value do not tell them from 0.
 
     :param table: of `kgdash.studies.correlation.confounders.triple_partials`, or of
         `kgdash.studies.correlation.subgraph_confounders.subgraph_partials`: a row per task too
@@ -75,7 +72,6 @@ def partial_forest(table: pd.DataFrame) -> go.Figure:
     for number_, (coefficient, part) in enumerate(rows.groupby("coefficient", sort=False)):
         places = [-names.index(_row_name(row)) for row in part.to_dict("records")]
         offset = 0.14 - 0.28 * number_
-        sure = (part["low"] > 0) | (part["high"] < 0)
         figure.add_scatter(
             x=part["value"],
             y=np.array(places, dtype=float) + offset,
@@ -85,12 +81,15 @@ def partial_forest(table: pd.DataFrame) -> go.Figure:
             marker={
                 "color": _COLOURS[str(coefficient)],
                 "size": 11,
-                "symbol": ["circle" if each else "circle-open" for each in sure],
+                "symbol": [
+                    "circle" if direction(row) else "circle-open" for row in part.to_dict("records")
+                ],
                 "line": {"width": 2, "color": _COLOURS[str(coefficient)]},
             },
             text=[
                 f"{_row_name(row)}<br>{row['coefficient']}: {number(row['value'])} "
-                f"({number(row['low'])} to {number(row['high'])})<br>p {number(row['p'])}, "
+                f"({number(row['low'])} to {number(row['high'])})<br>p (Holm) "
+                f"{number(row['p_holm'])}, "
                 f"n = {row['rows']:,}"
                 for row in part.to_dict("records")
             ],

@@ -10,6 +10,7 @@ from kgdash.charts.message import along, by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
 from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
+from kgdash.statistics.multiple_testing import LEVEL
 
 _LINE = "#7a8794"
 _BAND = "rgba(122, 135, 148, 0.22)"
@@ -17,8 +18,6 @@ _ACCURACY = "#a05fb4"
 _DASHES = {"head": "dash", "tail": "solid", "both": "dot", "relation": "dashdot"}
 _SYMBOLS = {"head": "square", "tail": "circle", "both": "diamond", "relation": "triangle-up"}
 
-#: p-values above this are drawn open
-_SIGNIFICANT = 0.05
 
 #: between the markers of one size, as a share of the axis
 _APART = 0.006
@@ -109,7 +108,7 @@ def task_intervals(coefficients: pd.DataFrame, coefficient: str) -> go.Figure:
         marker={
             "size": 10,
             "color": (colours := [_colour(task) for task in rows["task"]]),
-            "symbol": ["circle" if p <= _SIGNIFICANT else "circle-open" for p in rows["p"]],
+            "symbol": [f"circle{end}" for end in _open(rows)],
             "line": {"width": 2, "color": colours},
         },
         text=_hover(rows),
@@ -158,10 +157,7 @@ def size_sweep(coefficients: pd.DataFrame, coefficient: str, tasks: Sequence[str
             marker={
                 "size": 11,
                 "color": colour,
-                "symbol": [
-                    _SYMBOLS.get(side, "star") + ("" if p <= _SIGNIFICANT else "-open")
-                    for p in of_task["p"]
-                ],
+                "symbol": [f"{_SYMBOLS.get(side, 'star')}{end}" for end in _open(of_task)],
                 "line": {"width": 2, "color": colour},
             },
             text=_hover(of_task),
@@ -215,9 +211,14 @@ def _colour(task: str) -> str:
     return SIDE_COLOURS.get(task.partition("_")[0], _ACCURACY)
 
 
+def _open(rows: pd.DataFrame) -> list[str]:
+    """Return the end of each marker's name: nothing where dealt ReliK tells it from chance."""
+    return ["" if p <= LEVEL else "-open" for p in rows["p_permutation"]]
+
+
 def _hover(rows: pd.DataFrame) -> list[str]:
     return [
         f"{number(row.value)}, 95% {number(row.low)} to {number(row.high)}<br>"
-        f"p = {number(row.p)}, {row.subgraphs} subgraphs"
+        f"p = {number(row.p_permutation)}, {row.subgraphs} subgraphs"
         for row in rows.itertuples()
     ]

@@ -99,5 +99,5 @@ def _subgraphs(
     from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
     evaluation = SubgraphEvaluation(relik_method=relik_method)
-    table = subgraph_factors(run, sampling, evaluation, terminal("subgraphs"))
-    return subgraph_partials(table, bootstrap=bootstrap)
+    factors = subgraph_factors(run, sampling, evaluation, terminal("subgraphs"))
+    return subgraph_partials(*factors, bootstrap=bootstrap)

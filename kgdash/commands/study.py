@@ -48,7 +48,7 @@ def study(
             terminal("study"),
         )
     first = loaded[0]
-    shown = models_table(coefficients) if paper else coefficients
+    shown = models_table(coefficients, p="p_permutation") if paper else coefficients
     if each:
         names = [first.graph.entities[e] for e in table["seed_entity"]]
         shown = table.assign(seed_entity=names)

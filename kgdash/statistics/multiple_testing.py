@@ -1,8 +1,13 @@
 """Several tests at once: p-values corrected for their number."""
 
 import gc
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+
+#: p-values corrected by Holm's method that count as beyond chance
+LEVEL = 0.05
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
@@ -27,3 +32,13 @@ def holm(p_values: np.ndarray) -> np.ndarray:
         finally:
             gc.unfreeze()
     return corrected
+
+
+def direction(row: Mapping[Any, Any]) -> int:
+    """Return 1 or -1 where interval and Holm's p-value tell a coefficient from 0, else 0.
+
+    :param row: ``low``, ``high``, ``p_holm``
+    """
+    if not row["p_holm"] <= LEVEL:
+        return 0
+    return int(row["low"] > 0) - int(row["high"] < 0)

@@ -4,7 +4,7 @@ The partial correlation of x and y given controls is Pearson's coefficient of th
 linear regressions on the controls; Spearman's partial coefficient is the same of all ranks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.permutation import Dealt, permutation_p, unit_rows
 from kgdash.statistics.rounding import rounded
 
 COEFFICIENTS = ("pearson", "spearman")
@@ -127,34 +128,82 @@ def partial_table(
     controls: Controls,
     bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
+    dealt: Dealt | None = None,
 ) -> pd.DataFrame:
     """Lay `partial_correlations` by both coefficients out as a table.
 
+    :param dealt: x dealt anew, where its rows are not independent
     :return: one row per coefficient ("spearman", "pearson") and set: ``coefficient``, ``controls``
-        (the set's name), ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
-        ``high`` (as `Partial`), ``rows``, ``freedom`` (int64)
+        (the set's name), ``value``, ``p``, ``p_permutation`` (of `permutation_p`; NaN without
+        ``dealt``), ``p_holm`` (the latter, without ``dealt`` the former, corrected for the number
+        of rows), ``low``, ``high`` (as `Partial`), ``rows``, ``freedom`` (int64)
     :raises KgdashError: as `partial_correlations`
     """
     rows = []
-    for coefficient, report in zip(
-        reversed(COEFFICIENTS), phases(progress, [0.75, 0.25]), strict=True
-    ):
+    *reports, dealing = phases(progress, [0.5, 0.2, 0.3])
+    for coefficient, report in zip(reversed(COEFFICIENTS), reports, strict=True):
         partials = partial_correlations(x, y, controls, coefficient, bootstrap, report)
         rows += [
             {"coefficient": coefficient, "controls": name, **partial._asdict()}
             for name, partial in zip(controls.sets, partials, strict=True)
         ]
     table = pd.DataFrame(rows)
-    table.insert(4, "p_holm", holm(table["p"].to_numpy()))
+    table.insert(4, "p_permutation", np.nan)
+    if dealt is not None:
+        chance = _dealt_partials(x, y, controls, dealt, dealing)
+        table["p_permutation"] = permutation_p(table["value"].to_numpy(), chance)
+    tested = table["p" if dealt is None else "p_permutation"]
+    table.insert(5, "p_holm", holm(tested.to_numpy()))
+    progress(1.0, 1.0)
     return table
+
+
+def _dealt_partials(
+    x: np.ndarray,
+    y: np.ndarray,
+    controls: Controls,
+    dealt: Dealt,
+    progress: Progress,
+) -> Iterator[np.ndarray]:
+    """Yield the coefficients of `partial_table` for x dealt anew: blocks ``(deals, rows)``."""
+    columns = np.column_stack([x, rounded(y), *controls.columns.values()])
+    finite = np.isfinite(columns).all(axis=1)
+    columns = columns[finite]
+    for done, block in enumerate(dealt, start=1):
+        found = []
+        for coefficient in reversed(COEFFICIENTS):
+            ranked = coefficient == "spearman"
+            taken = rankdata(columns, axis=0) if ranked else columns
+            units = unit_rows(rankdata(block[:, finite], axis=1) if ranked else block[:, finite])
+            held = unit_rows(taken[:, [1]].T)
+            for places in controls.places:
+                out = taken[:, places[2:]]
+                found.append(_left(units, out) @ _left(held, out)[0])
+        yield np.column_stack(found)
+        progress(done, len(dealt))
+
+
+def _left(units: np.ndarray, controls: np.ndarray) -> np.ndarray:
+    """Take controls out of rows of length 1, and bring what is left to that length again."""
+    if controls.shape[1]:
+        basis, sizes, _ = np.linalg.svd(_standard(controls), full_matrices=False)
+        basis = basis[:, sizes > _NOTHING]
+        units = units - (units @ basis) @ basis.T
+    left = (units**2).sum(axis=1, keepdims=True)
+    return np.asarray(units / np.sqrt(np.where(left > _NOTHING, left, np.nan)))
+
+
+def _standard(columns: np.ndarray) -> np.ndarray:
+    """Centre columns, and divide them by their standard deviation where they have one."""
+    spread = columns.std(axis=0)
+    return np.asarray((columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def _of_residuals(columns: np.ndarray) -> tuple[float, float, int]:
     """Return coefficient, p-value and degrees of freedom; the first two columns are correlated."""
     if not len(columns):
         return np.nan, np.nan, 0
-    spread = columns.std(axis=0)
-    centred = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    centred = _standard(columns)
     both, controls = centred[:, :2], centred[:, 2:]
     fitted, _, rank, _ = np.linalg.lstsq(controls, both, rcond=None)
     residuals = both - controls @ fitted
@@ -180,8 +229,7 @@ def _resampled(
     :param sets: columns, the two that are correlated first
     """
     count, width = columns.shape
-    spread = columns.std(axis=0)
-    centred = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    centred = _standard(columns)
     rng, resamples = np.random.default_rng(bootstrap.seed), bootstrap.resamples
     coefficients = np.empty((len(sets), resamples))
     step = max(1, _BLOCK // (count * width))

@@ -13,7 +13,7 @@ def factor_rows():
     rows = [
         ("head_degree", "spearman", 0.5, 0.4, 0.6, 0.001),
         ("tail_degree", "spearman", -0.3, -0.5, -0.1, 0.04),
-        ("frequency", "spearman", 0.1, -0.2, 0.3, 0.05),
+        ("frequency", "spearman", 0.1, 0.05, 0.3, 0.051),
         ("entity_degree", "spearman", np.nan, np.nan, np.nan, np.nan),
         ("pattern", "epsilon squared", 0.2, np.nan, np.nan, 0.01),
     ]
@@ -89,7 +89,7 @@ def test_partials():
         ("pearson", "degree", np.nan, np.nan, np.nan),
     ]
     table = pd.DataFrame(rows, columns=["coefficient", "controls", "value", "low", "high"])
-    table = table.assign(p=0.01, rows=30)
+    table = table.assign(p_holm=[0.01, 0.01, 0.05, np.nan], rows=30)
     figure = partial_forest(table)
     spearman, pearson = figure.data
     assert (list(spearman.x), list(pearson.x)) == ([0.5, 0.1], [-0.3])

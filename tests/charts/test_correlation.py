@@ -23,7 +23,7 @@ FOUND = pd.DataFrame(
         for task, p in (("tail_mrr", 0.05), ("accuracy", 0.051))
         for coefficient, value in (("pearson", 0.1 + shift), ("kendall", -0.4))
     ],
-    columns=["size", "task", "coefficient", "value", "p", "low", "high", "subgraphs"],
+    columns=["size", "task", "coefficient", "value", "p_permutation", "low", "high", "subgraphs"],
 )
 
 

@@ -132,7 +132,7 @@ def factors(k):
 
 def partials(k):
     names = ["none", "degree", "frequency"]
-    return rows(k, coefficient="spearman", controls=names, p=0.01, rows=9)
+    return rows(k, coefficient="spearman", controls=names, p_holm=0.01, rows=9)
 
 
 def study(k):
@@ -142,7 +142,7 @@ def study(k):
 
 
 def coefficients(k):
-    table = rows(k, task="tail_mrr", coefficient="pearson", size=[20, 40, 60], p=0.01)
+    table = rows(k, task="tail_mrr", coefficient="pearson", size=[20, 40, 60], p_permutation=0.01)
     return table.assign(subgraphs=30)
 
 

@@ -41,7 +41,7 @@ def test_subgraphs_to_a_file(call, run, tmp_path):
     options = ["--table", "subgraphs", "--subgraphs", 6, "--size", 12, "--seed", 1]
     call("confounders", RUN, *options, "--out", out)
     expected = subgraph_partials(
-        subgraph_factors(run, SubgraphSampling(6, 12, seed=1)), bootstrap=Bootstrap(seed=1)
+        *subgraph_factors(run, SubgraphSampling(6, 12, seed=1)), bootstrap=Bootstrap(seed=1)
     )
     pd.testing.assert_frame_equal(pd.read_parquet(out), expected, check_dtype=False)
 

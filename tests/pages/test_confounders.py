@@ -25,7 +25,7 @@ def test_factors_and_a_class(factors):
     app = open_page("confounders")
     expected = factor_tests(factors)
     shown = table(app, "measure", "p_holm")
-    columns = ["value", "low", "high", "p", "p_holm"]
+    columns = ["value", "low", "high", "p", "p_permutation", "p_holm"]
     np.testing.assert_array_equal(shown[columns], expected[columns])
     assert shown["factor"].tolist()[0] == "degree of the head"
     verdict = f"{describe_partials(triple_partials(factors))} "
@@ -50,7 +50,7 @@ def test_what_remains(run):
     app = open_page("confounders", view="What remains", side="tail", rank_type="pessimistic")
     choose(app, subgraphs=12, study_size=20, seed=3)
     partial = triple_partials(triple_factors(run, "test", "tail", "pessimistic"))
-    of_subgraphs = subgraph_partials(subgraph_factors(run, SubgraphSampling(12, 20, seed=3)))
+    of_subgraphs = subgraph_partials(*subgraph_factors(run, SubgraphSampling(12, 20, seed=3)))
     said = [text.value for text in app.main.markdown]
     assert any(text.startswith(describe_partials(partial)) for text in said)
     of_tails = describe_partials(of_subgraphs[of_subgraphs["task"] == "tail_mrr"])

@@ -20,7 +20,7 @@ def assert_shows(app, found, task, coefficient="pearson"):
     label = {"pearson": "Pearson r", "kendall": "Kendall τ"}[coefficient]
     assert cards(app) == {
         f"{label}: ReliK, {task_label(task)}": number(row["value"]),
-        "p-value": number(row["p"]),
+        "p-value": number(row["p_permutation"]),
         "Subgraphs": f"{row['subgraphs']}",
     }
     interval = f"95%: {number(row['low'])} to {number(row['high'])}"
@@ -33,7 +33,7 @@ def assert_shows(app, found, task, coefficient="pearson"):
     assert app.main.markdown[0].value == verdict
     shown = table(app, "coefficient", "p_holm")
     assert shown["task"].tolist() == [task_label(task) for task in found["task"]]
-    for column in ("value", "p", "p_holm", "low", "high"):
+    for column in ("value", "p", "p_permutation", "p_holm", "low", "high"):
         np.testing.assert_array_equal(shown[column], found[column])
 
 
@@ -87,7 +87,7 @@ def test_several_runs():
     mine = found[found["task"] == "head_hits_at_1"]
     said = sweep_verdict(mine, "pearson", task_label("head_hits_at_1"), "runs")
     assert app.main.markdown[0].value == said
-    expected = marked(models_table(found, tasks=tasks)).drop(columns="size")
+    expected = marked(models_table(found, tasks=tasks, p="p_permutation")).drop(columns="size")
     shown = table(app, "run", "accuracy")
     assert shown.to_numpy().tolist() == expected.to_numpy().tolist()
     assert shown.columns.tolist() == expected.columns.tolist()

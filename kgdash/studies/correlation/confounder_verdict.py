@@ -11,12 +11,10 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, percent, with_interval
+from kgdash.statistics.multiple_testing import direction
 
 #: a partial coefficient within so large a part of the plain one is nearly all of it
 _SAME = 0.1
-
-#: p-values corrected by Holm's method that count as beyond chance
-_LEVEL = 0.05
 
 
 def describe_partials(
@@ -41,13 +39,13 @@ def describe_partials(
 
 
 def _claim(plain: dict[str, Any], partial: dict[str, Any], controls: str) -> str:
-    if _holds_zero(plain):
-        if _holds_zero(partial):
+    if not direction(plain):
+        if not direction(partial):
             return (
                 "ReliK and ranks are not told from unrelated, so that there is nothing to explain"
             )
         return f"{controls.capitalize()} hid that ReliK goes with ranks"
-    if _holds_zero(partial):
+    if not direction(partial):
         return f"What ReliK says of ranks beyond {controls} is not told from chance"
     share = partial["value"] / plain["value"]
     if share < 0:
@@ -70,8 +68,7 @@ def factor_verdict(tests: pd.DataFrame, names: dict[str, str]) -> str:
     """
     if (tests["triples"] < SMALL).any():
         return "Nor is it of what ReliK goes with."
-    counts = tests[(tests["measure"] == "spearman") & (tests["p_holm"] <= _LEVEL)]
-    counts = counts[(counts["low"] > 0) | (counts["high"] < 0)]
+    counts = tests[(tests["measure"] == "spearman") & (tests.apply(direction, axis=1) != 0)]
     if not len(counts):
         return "With neither degree nor frequency does ReliK rise or fall beyond chance."
     row = counts.loc[counts["value"].abs().idxmax()]
@@ -81,7 +78,3 @@ def factor_verdict(tests: pd.DataFrame, names: dict[str, str]) -> str:
 
 def _written(row: dict[str, Any]) -> str:
     return with_interval(Estimate(row["value"], row["low"], row["high"], 0))
-
-
-def _holds_zero(row: dict[str, Any]) -> bool:
-    return bool(row["low"] <= 0 <= row["high"])

@@ -1,14 +1,16 @@
 """Confounders of ReliK: degree, frequency and kind of relation; and what remains without them.
 
-The unit is the triple. Triples share entities and relations, so that p-values and intervals
-flatter.
+The unit is the triple. Triples share entities and relations, so that intervals and the p-values of
+independent rows flatter; those by dealing ReliK anew among entities do not.
 """
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from kgdash.breakdowns.rank_facts import RankFacts
 from kgdash.errors import check_name
@@ -25,7 +27,9 @@ from kgdash.statistics.partial_correlation import (
     partial_correlations,
     partial_table,
 )
+from kgdash.statistics.permutation import permutation_p, unit_rows
 from kgdash.studies.comparison.comparison import reciprocal_ranks
+from kgdash.studies.correlation.dealt_relik import DealtRelik
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
 COUNTS = ("head_degree", "tail_degree", "entity_degree", "frequency")
@@ -44,7 +48,7 @@ CONTROLS: dict[str, tuple[str, ...]] = {
 _NONE = Controls({}, {"none": ()})
 
 #: raise when the meaning of a stored table changes
-_VERSION = 2
+_VERSION = 3
 
 
 def log_count(counts: np.ndarray) -> np.ndarray:
@@ -65,8 +69,9 @@ def triple_factors(
     :param side: of the reciprocal rank: "head", "tail", or "both" for the mean of the two
     :param rank_type: of it: "optimistic", "realistic" or "pessimistic"; filtered by what fits the
         split
-    :return: one row per triple: ``head, relation, tail`` (int64 ids), ``relik``,
-        ``reciprocal_rank`` (float64 in (0, 1]), ``head_degree``, ``tail_degree`` (int64: train
+    :return: one row per triple: ``head, relation, tail`` (int64 ids), ``relik``, ``head_rank``,
+        ``tail_rank`` (≥ 1: among negatives, as `Run.relik`), ``reciprocal_rank`` (float64 in
+        (0, 1], of the prediction), ``head_degree``, ``tail_degree`` (int64: train
         triples that the entity is an end of), ``entity_degree`` (float64: the mean of the two),
         ``frequency`` (int64: train triples of the relation), ``cardinality``, ``pattern`` (ordered
         categories, of `kgdash.graph.relation_patterns.relation_kinds`)
@@ -76,7 +81,7 @@ def triple_factors(
     relik = run.relik(split, method=relik_method, progress=first)
     ranks = run.ranks(split, progress=second)
     facts = RankFacts(relik, run.graph, third)
-    table = relik[["head", "relation", "tail", "relik"]].copy()
+    table = relik[[*IDS, "relik", "head_rank", "tail_rank"]].copy()
     table["reciprocal_rank"] = reciprocal_ranks({run.name: ranks}, side, rank_type)[:, 0]
     for end in ("head", "tail"):
         table[f"{end}_degree"] = facts.degree(end)
@@ -96,13 +101,15 @@ def factor_tests(
     share of the ranks' variance that lies between classes, 0 to 1.
 
     :param table: of `triple_factors`
-    :param bootstrap: of the intervals of ρ, over triples
+    :param bootstrap: of the intervals of ρ, over triples; its seed is that of the deals, too
     :return: one row per factor: ``factor``, ``measure`` ("spearman" or "epsilon squared"),
-        ``value``, ``low``, ``high`` (NaN for classes), ``p``, ``p_holm`` (corrected for the number
-        of factors; NaN, as ``value``, where the factor is the same everywhere), ``triples`` (int64)
+        ``value``, ``low``, ``high`` (NaN for classes), ``p`` (of independent triples),
+        ``p_permutation`` (of ReliK dealt anew among entities, see `DealtRelik`), ``p_holm`` (the
+        latter corrected for the number of factors; NaN, as ``value``, where the factor is the same
+        everywhere), ``triples`` (int64)
     """
     rows = []
-    reports = phases(progress, [1.0] * len(COUNTS))
+    *reports, dealing = phases(progress, [*[1.0] * len(COUNTS), 2.0])
     relik = table["relik"].to_numpy()
     for factor, report in zip(COUNTS, reports, strict=True):
         counts = table[factor].to_numpy(dtype=np.float64)
@@ -113,9 +120,26 @@ def factor_tests(
         rows.append((factor, "epsilon squared", value, np.nan, np.nan, p))
     columns = ["factor", "measure", "value", "low", "high", "p"]
     tests = pd.DataFrame(rows, columns=columns)
-    tests["p_holm"] = holm(tests["p"].to_numpy())
+    chance = _dealt_factors(table, DealtRelik(table, bootstrap.seed), dealing)
+    tests["p_permutation"] = permutation_p(tests["value"].to_numpy(), chance)
+    tests["p_holm"] = holm(tests["p_permutation"].to_numpy())
     tests["triples"] = len(table)
     return tests
+
+
+def _dealt_factors(
+    table: pd.DataFrame, dealt: DealtRelik, progress: Progress
+) -> Iterator[np.ndarray]:
+    """Yield the values of `factor_tests` for ReliK dealt anew: blocks ``(deals, factors)``."""
+    counts = unit_rows(rankdata(table[list(COUNTS)].to_numpy(dtype=np.float64), axis=0).T)
+    members = [pd.get_dummies(table[factor].cat.remove_unused_categories()) for factor in CLASSES]
+    shares = [(each / np.sqrt(each.sum())).to_numpy(dtype=np.float64) for each in members]
+    for done, block in enumerate(dealt, start=1):
+        ranks = unit_rows(rankdata(block, axis=1))
+        # Of ranks of length 1, H / (n - 1) is what lies between the classes.
+        between = [((ranks @ share) ** 2).sum(axis=1) for share in shares]
+        yield np.column_stack([ranks @ counts.T, *between])
+        progress(done, len(dealt))
 
 
 def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:
@@ -145,15 +169,15 @@ def triple_partials(
     """Correlate ReliK with the reciprocal rank, plain and with factors taken out of both.
 
     :param table: of `triple_factors`
-    :param bootstrap: of the intervals, over triples
-    :return: one row per coefficient ("spearman", "pearson") and set of `CONTROLS`: ``coefficient``,
-        ``controls``, ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
-        ``high`` (as `kgdash.statistics.partial_correlation.Partial`), ``rows``, ``freedom`` (int64)
+    :param bootstrap: of the intervals, over triples; its seed is that of the deals, too
+    :return: as `kgdash.statistics.partial_correlation.partial_table`, with ReliK dealt anew among
+        entities: one row per coefficient ("spearman", "pearson") and set of `CONTROLS`
     """
     names = CONTROLS["degree and frequency"]
     logs = {name: log_count(table[name].to_numpy()) for name in names}
     relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
-    return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress)
+    dealt = DealtRelik(table, bootstrap.seed)
+    return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress, dealt)
 
 
 def cached_tests(
@@ -169,7 +193,7 @@ def cached_tests(
     :param table: of `triple_factors`
     """
     work = {"factors": factor_tests, "partial": triple_partials}[name]
-    columns = table[["relik", "reciprocal_rank"]].to_numpy()
+    columns = table[["relik", "head_rank", "tail_rank", "reciprocal_rank"]].to_numpy()
     key = {"kind": f"confounders: {name}", "stored": _VERSION, **asdict(bootstrap)}
     key |= run.table_key(table[IDS].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()

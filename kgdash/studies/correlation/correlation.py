@@ -12,13 +12,15 @@ import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from kgdash.errors import unknown_name
-from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap, check_level
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.permutation import coefficients, permutation_p
 from kgdash.statistics.rounding import rounded
+from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     default_size,
@@ -36,7 +38,7 @@ COEFFICIENTS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
 
 _COLUMNS = [
     *("task", "coefficient", "subgraphs", "left_out", "without_triples"),
-    *("value", "p", "low", "high"),
+    *("value", "p", "p_permutation", "low", "high"),
 ]
 
 #: fewer subgraphs than this have no correlation worth the name
@@ -47,28 +49,33 @@ BOOTSTRAP = Bootstrap()
 
 
 def correlations(
-    table: pd.DataFrame, tasks: Sequence[str] | None = None, bootstrap: Bootstrap = BOOTSTRAP
+    table: pd.DataFrame,
+    tasks: Sequence[str] | None = None,
+    bootstrap: Bootstrap = BOOTSTRAP,
+    dealt: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Correlate the ReliK of subgraphs with each task.
 
     Coefficients and two-sided p-values are SciPy's, Holm's correction statsmodels'. The intervals
     are percentile bootstraps over subgraphs. Overlapping subgraphs are not independent, so that
-    p-values and intervals flatter.
+    SciPy's p-values and the intervals flatter; those by dealing ReliK anew do not.
 
     :param table: of `score_subgraphs`
     :param tasks: columns of it; default: all
+    :param dealt: of `dealt_means`, of the table's subgraphs: ``(deals, rows)``
     :return: one row per task and coefficient ("pearson", "spearman", "kendall"): ``task``,
         ``coefficient`` (str), ``subgraphs`` (int64: taken), ``left_out`` (int64: those without a
         value), ``without_triples`` (int64: those of them without any known triple, so that there
-        is no ReliK), ``value``, ``p``, ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs
-        or where one of the two is the same everywhere), ``p_holm`` (corrected for the number of
-        tasks)
+        is no ReliK), ``value``, ``p`` (SciPy's), ``p_permutation`` (of `permutation_p`; NaN without
+        ``dealt``), ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs or where one of the
+        two is the same everywhere), ``p_holm`` (``p_permutation``, without ``dealt`` ``p``,
+        corrected for the number of tasks)
     :raises KgdashError: if a task is no column of the table
     """
     rows = []
     drawn: dict[bytes, Resamples] = {}
     for task in task_columns(table) if tasks is None else tasks:
-        x, y = finite_pairs(table, task)
+        _, x, y = _pairs(table, task)
         counts = {
             "subgraphs": len(x),
             "left_out": len(table) - len(x),
@@ -83,9 +90,10 @@ def correlations(
             low, high = resampled.interval(name, y) if len(x) >= _FEWEST else (np.nan,) * 2
             values = {"value": value, "p": p, "low": low, "high": high}
             rows.append({"task": task, "coefficient": name, **counts, **values})
-    table = pd.DataFrame(rows, columns=_COLUMNS)
-    table["p_holm"] = table.groupby("coefficient")["p"].transform(lambda p: holm(p.to_numpy()))
-    return table
+    found = pd.DataFrame(rows, columns=_COLUMNS)
+    found["p_permutation"] = np.nan if dealt is None else _permutation_p(table, found, dealt)
+    corrected = found.groupby("coefficient")["p" if dealt is None else "p_permutation"]
+    return found.assign(p_holm=corrected.transform(lambda p: holm(p.to_numpy())))
 
 
 def regression_band(
@@ -144,24 +152,27 @@ def correlation_study(
     :param sizes: of the subgraphs, in entities, in place of the sampling's; default:
         `default_size` alone
     :param bootstrap: of the intervals, over subgraphs
-    :return: the tables of `score_subgraphs` and of `correlations`, each with a column ``size``
-        before
+    :return: the tables of `score_subgraphs` and of `correlations` with ReliK dealt anew, each with
+        a column ``size`` before
     :raises KgdashError: as they do
     """
     sizes = list(sizes) or [default_size(run)]
-    drawing, scoring, correlating = phases(progress, [0.1, 0.8, 0.1])
-    drawn = []
+    drawing, scoring, correlating = phases(progress, [0.1, 0.7, 0.2])
+    drawn: list[Subgraph] = []
     for size, report in zip(sizes, phases(drawing, [1.0] * len(sizes)), strict=True):
         drawn += draw_subgraphs(run, replace(sampling, size=size), report)
     # All sizes at once: what they share is scored once.
     table = score_subgraphs(run, drawn, evaluation, scoring)
     table.insert(0, "size", np.repeat(sizes, sampling.count))
     parts = []
-    for done, size in enumerate(sizes, start=1):
-        coefficients = correlations(table[table["size"] == size], bootstrap=bootstrap)
-        coefficients.insert(0, "size", size)
-        parts.append(coefficients)
-        correlating(done, len(sizes))
+    for size, report in zip(sizes, phases(correlating, [1.0] * len(sizes)), strict=True):
+        mine = (table["size"] == size).to_numpy()
+        of_size = [drawn[row] for row in np.flatnonzero(mine)]
+        dealt = dealt_means(run, of_size, evaluation, bootstrap.seed, report)
+        found = correlations(table[mine], bootstrap=bootstrap, dealt=dealt)
+        found.insert(0, "size", size)
+        parts.append(found)
+        report(1, 1)
     return table, pd.concat(parts, ignore_index=True)
 
 
@@ -180,14 +191,14 @@ def correlation_studies(
     :raises KgdashError: as `correlation_study`
     """
     scores: list[pd.DataFrame] = []
-    coefficients: list[pd.DataFrame] = []
+    found: list[pd.DataFrame] = []
     reports = phases(progress, [1.0] * len(runs))
     for (name, run), report in zip(runs.items(), reports, strict=True):
         tables = correlation_study(run, sizes, sampling, evaluation, bootstrap, report)
-        for table, every in zip(tables, (scores, coefficients), strict=True):
+        for table, every in zip(tables, (scores, found), strict=True):
             table.insert(0, "run", name)
             every.append(table)
-    return pd.concat(scores, ignore_index=True), pd.concat(coefficients, ignore_index=True)
+    return pd.concat(scores, ignore_index=True), pd.concat(found, ignore_index=True)
 
 
 def finite_pairs(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray]:
@@ -195,11 +206,34 @@ def finite_pairs(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray
 
     :raises KgdashError: if the task is no column of the table
     """
+    return _pairs(table, task)[1:]
+
+
+def _pairs(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which rows `finite_pairs` takes, ``(rows,)``, and what it does."""
     if task not in table:
         raise unknown_name("task", task, task_columns(table), "the study")
     x, y = (rounded(table[column].to_numpy()) for column in ("relik", task))
     finite = np.isfinite(x) & np.isfinite(y)
-    return x[finite], y[finite]
+    return finite, x[finite], y[finite]
+
+
+def _permutation_p(table: pd.DataFrame, found: pd.DataFrame, dealt: np.ndarray) -> np.ndarray:
+    """Hold each coefficient found beside those of dealt ReliK: ``(len(found),)``."""
+    columns: dict[str, np.ndarray] = {}
+    alike: dict[bytes, np.ndarray] = {}
+    of_rows: dict[str, bytes] = {}
+    for task in found["task"].unique():
+        finite, _, columns[task] = _pairs(table, task)
+        of_rows[task] = finite.tobytes()
+        alike[of_rows[task]] = finite
+    p_values = np.full(len(found), np.nan)
+    # Those that leave out the same subgraphs together: dealt ReliK is then ranked once.
+    for (name, same), rows in found.groupby(["coefficient", found["task"].map(of_rows)]):
+        ours = np.column_stack([columns[task] for task in rows["task"]])
+        chance = coefficients(str(name), dealt[:, alike[same]], ours)
+        p_values[rows.index] = permutation_p(rows["value"].to_numpy(), [chance])
+    return p_values
 
 
 def _correlate(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

@@ -10,11 +10,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, p_value, percent, with_interval
-
-#: p-values corrected by Holm's method that count as beyond chance
-_LEVEL = 0.05
-
-_OVERLAP = "Subgraphs overlap, the more the more there are: all of it is less sure than it looks."
+from kgdash.statistics.multiple_testing import LEVEL, direction
 
 #: coefficient -> its symbol
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
@@ -33,11 +29,11 @@ def study_verdict(rows: pd.DataFrame, task: str, coefficient: str, name: str) ->
     first = _of_task(row, coefficient, name)
     if len(mine) < 2 or row["subgraphs"] < SMALL:
         return first
-    counts = mine.apply(_direction, axis=1).value_counts()
+    counts = mine.apply(direction, axis=1).value_counts()
     up, down, not_told = (int(counts.get(way, 0)) for way in (1, -1, 0))
     return (
         f"{first} Of all {len(mine)} tasks, corrected for their number, {up} are higher where "
-        f"ReliK is high, {down} lower; {not_told} are not told from chance. {_OVERLAP}"
+        f"ReliK is high, {down} lower; {not_told} are not told from chance."
     )
 
 
@@ -52,12 +48,12 @@ def sweep_verdict(rows: pd.DataFrame, coefficient: str, name: str, of: str) -> s
     enough = mine[mine["subgraphs"] >= SMALL]
     if not len(enough):
         return f"Fewer than {SMALL} subgraphs have a {name}: too few to say anything."
-    counts = enough.apply(_direction, axis=1).value_counts()
+    counts = enough.apply(direction, axis=1).value_counts()
     up, down, not_told = (int(counts.get(way, 0)) for way in (1, -1, 0))
     left = len(mine) - len(enough)
     said = f"**Where ReliK is high, {name} is higher in {up} of {len(mine)} {of}**"
     said += f", lower in {down}, and in {not_told} not told from chance"
-    return f"{said}{f'; in {left} there are too few subgraphs' if left else ''}. {_OVERLAP}"
+    return f"{said}{f'; in {left} there are too few subgraphs' if left else ''}."
 
 
 def _of_task(row: dict[str, Any], coefficient: str, name: str) -> str:
@@ -68,9 +64,9 @@ def _of_task(row: dict[str, Any], coefficient: str, name: str) -> str:
     value = f"{SYMBOLS[coefficient]} {with_interval(found)}"
     if count < SMALL:
         return f"{count} subgraphs are too few to say whether ReliK goes with {name}: {value}."
-    way = _direction(pd.Series(row))
+    way = direction(row)
     if way == 0:
-        beyond = "" if row["p_holm"] <= _LEVEL else f", p (Holm) {p_value(row['p_holm'])}"
+        beyond = "" if row["p_holm"] <= LEVEL else f", p (Holm) {p_value(row['p_holm'])}"
         return (
             f"**Whether {name} is higher where ReliK is high, {count:,} subgraphs do not tell**: "
             f"{value}{beyond}."
@@ -79,10 +75,3 @@ def _of_task(row: dict[str, Any], coefficient: str, name: str) -> str:
     if coefficient == "pearson":
         said += f"; a straight line on ReliK explains {percent(row['value'] ** 2)} of its variance"
     return f"{said}, over {count:,} subgraphs."
-
-
-def _direction(row: pd.Series) -> int:
-    """Return 1 or -1 where interval and Holm's p-value tell the coefficient from 0, else 0."""
-    if not row["p_holm"] <= _LEVEL:
-        return 0
-    return int(row["low"] > 0) - int(row["high"] < 0)

@@ -1,6 +1,7 @@
 """Does ReliK go with the performance of random subgraphs beyond what degree explains?
 
-Subgraphs overlap, so that p-values and intervals flatter.
+Subgraphs overlap, so that intervals and the p-values of independent rows flatter; those by dealing
+ReliK anew among entities do not.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import BOOTSTRAP, Controls, partial_table
 from kgdash.studies.correlation.confounders import log_count
+from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
@@ -28,16 +30,19 @@ def subgraph_factors(
     sampling: SubgraphSampling,
     evaluation: SubgraphEvaluation = SubgraphEvaluation(),
     progress: Progress = silent,
-) -> pd.DataFrame:
-    """Score random subgraphs, and add the mean log degree of their entities.
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Score random subgraphs, add the mean log degree of their entities, and deal ReliK anew.
 
-    :return: the latter's table with a column ``mean_log_degree`` (of `mean_log_degrees`)
+    :param sampling: its seed is that of the deals, too
+    :return: the table of `score_subgraphs` with a column ``mean_log_degree`` (of
+        `mean_log_degrees`), and what `dealt_means` gives
     :raises KgdashError: as they do
     """
-    first, second = phases(progress, [0.1, 0.9])
+    first, second, third = phases(progress, [0.1, 0.7, 0.2])
     parts = draw_subgraphs(run, sampling, first)
     table = score_subgraphs(run, parts, evaluation, second)
-    return table.assign(mean_log_degree=mean_log_degrees(parts))
+    dealt = dealt_means(run, parts, evaluation, sampling.seed, third)
+    return table.assign(mean_log_degree=mean_log_degrees(parts)), dealt
 
 
 def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
@@ -52,11 +57,15 @@ def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
 
 
 def subgraph_partials(
-    table: pd.DataFrame, tasks: Sequence[str] = TASKS, bootstrap: Bootstrap = BOOTSTRAP
+    table: pd.DataFrame,
+    dealt: np.ndarray,
+    tasks: Sequence[str] = TASKS,
+    bootstrap: Bootstrap = BOOTSTRAP,
 ) -> pd.DataFrame:
     """Correlate mean ReliK with performance over subgraphs, plain and with degree taken out.
 
     :param table: of `subgraph_factors`; subgraphs without a value are left out
+    :param dealt: of `subgraph_factors`: ``(deals, subgraphs)``
     :param tasks: columns of the table
     :param bootstrap: of the intervals, over subgraphs
     :return: as `partial_table`, with a column ``task`` before,
@@ -71,12 +80,12 @@ def subgraph_partials(
         if task not in table:
             raise unknown_name("task", task, list(tasks), "the study")
         columns = table["relik"].to_numpy(), table[task].to_numpy()
-        part = partial_table(*columns, controls, bootstrap)
+        part = partial_table(*columns, controls, bootstrap, dealt=[dealt])
         part.insert(0, "task", task)
         parts.append(part)
     if not parts:
         raise KgdashError("expected at least one task; found none")
     partials = pd.concat(parts, ignore_index=True)
     for rows in partials.groupby("controls").indices.values():
-        partials.loc[rows, "p_holm"] = holm(partials["p"].to_numpy()[rows])
+        partials.loc[rows, "p_holm"] = holm(partials["p_permutation"].to_numpy()[rows])
     return partials

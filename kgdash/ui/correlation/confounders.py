@@ -30,6 +30,7 @@ from kgdash.ui.widgets.choices import choice, choose_number
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
 from kgdash.ui.widgets.table import show_table
 
+_P_VALUES = {"p_permutation": "p (permutation)", "p_holm": "p (Holm)"}
 _MEASURES = {"spearman": "Spearman's ρ", "epsilon squared": "ε²"}
 
 
@@ -69,8 +70,8 @@ def show_verdict(view: ConfounderView, slot: Any) -> None:
     with slot.container(gap=None):
         st.markdown(said)
         st.caption(
-            "Triples of one entity are alike, and are taken as independent: chance alone gives "
-            "such values more often than p-values and intervals say."
+            "Held beside ReliK dealt anew among entities, as triples of one entity are alike; the "
+            "intervals take them as independent."
         )
 
 
@@ -98,7 +99,7 @@ def show_factors(view: ConfounderView) -> None:
         st.header("Each factor for itself")
         st.caption(
             f"{view.triples}; 95% intervals. Blue: ReliK rises with it, orange: it falls, "
-            "grey: p (Holm) ≥ 0.05."
+            "grey: not told from chance."
         )
         show_chart(factor_forest(tests), "factor_forest", f"{view.name}-factors")
     with right:
@@ -106,12 +107,13 @@ def show_factors(view: ConfounderView) -> None:
     st.header("Tests")
     st.caption(
         "Counts: Spearman's ρ. Classes: Kruskal and Wallis' test, and ε², the share of the ranks' "
-        "variance that lies between classes. p (Holm) is corrected for the number of factors."
+        "variance that lies between classes. p: of independent triples; p (permutation): of ReliK "
+        "dealt anew among entities; p (Holm): the latter, corrected for the number of factors."
     )
     shown = tests.assign(
         factor=tests["factor"].map(FACTOR_LABELS), measure=tests["measure"].map(_MEASURES)
     )
-    show_table(shown, "factor_tests", f"{view.name}-factors", tests, p_holm="p (Holm)")
+    show_table(shown, "factor_tests", f"{view.name}-factors", tests, **_P_VALUES)
 
 
 def _show_factor(view: ConfounderView, factor: str) -> None:
@@ -154,11 +156,11 @@ def show_partials(view: ConfounderView) -> None:
     st.caption(
         f"ReliK against the reciprocal rank of {view.triples}. Rank metrics favour entities "
         "of high degree; what is left once log degree is taken out of both, degree can not "
-        "explain. Bootstrap 95% intervals; open where they hold 0."
+        "explain. Bootstrap 95% intervals; open where not told from chance."
     )
     show_chart(partial_forest(table), "partials", f"{view.name}-partial")
     with st.expander("The coefficients as a table"):
-        show_table(table, "partial_table", f"{view.name}-partial", p_holm="p (Holm)")
+        show_table(table, "partial_table", f"{view.name}-partial", **_P_VALUES)
     st.header("Over random subgraphs")
     _show_subgraphs(view)
 
@@ -173,7 +175,7 @@ def _show_subgraphs(view: ConfounderView) -> None:
         )
         seed = choose_number("Random seed", (0, 10**9), 0, "seed")
     sampling = SubgraphSampling(count, size, seed=seed)
-    factors = computed(
+    factors, dealt = computed(
         "Drawing subgraphs, ranking, and counting negatives",
         (run.digest, "subgraph factors", sampling, view.relik_method),
         lambda progress: subgraph_factors(
@@ -183,7 +185,7 @@ def _show_subgraphs(view: ConfounderView) -> None:
     table = computed(
         "Taking degree out of subgraphs",
         (run.digest, "subgraph partials", sampling, view.relik_method),
-        lambda _: subgraph_partials(factors),
+        lambda _: subgraph_partials(factors, dealt),
     )
     tail = table[table["task"] == "tail_mrr"]
     st.markdown(f"Tail MRR: {describe_partials(tail)}")
@@ -191,9 +193,10 @@ def _show_subgraphs(view: ConfounderView) -> None:
     st.caption(
         "Mean ReliK against the MRR of the subgraph's test triples, plain and without the mean "
         "log degree of its entities. Random walks, as in the correlation study; they overlap, so "
-        f"that intervals flatter. {left_out:,} without a test triple left out."
+        f"that intervals flatter, but not p (permutation). {left_out:,} without a test triple "
+        "left out."
     )
     show_chart(partial_forest(table), "subgraph_partials", f"{run.name}-subgraph-partial")
     with st.expander("The coefficients of subgraphs as a table"):
         name = f"{run.name}-subgraph-partial"
-        show_table(table, "subgraph_partial_table", name, p_holm="p (Holm)")
+        show_table(table, "subgraph_partial_table", name, **_P_VALUES)

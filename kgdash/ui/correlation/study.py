@@ -62,12 +62,13 @@ def show_run(
         _open(run, choice, scores.iloc[int(picked)])
     with right:
         st.header("All tasks")
-        st.caption("With bootstrap 95% intervals; open where p > 0.05.")
+        st.caption("With bootstrap 95% intervals; open where p (permutation) > 0.05.")
         show_chart(task_intervals(coefficients, choice.coefficient), "study_tasks", f"{name}-tasks")
     st.header("Correlations")
     st.caption(
-        "p: two-sided, of each task alone; p (Holm): corrected for the number of tasks. Subgraphs "
-        "overlap and so are not independent: p-values and intervals flatter."
+        "p: of independent subgraphs; as they overlap, it flatters, and so do the intervals. "
+        "p (permutation): how often ReliK dealt anew among entities does as much, of each task "
+        "alone; p (Holm): the same, corrected for the number of tasks."
     )
     _correlation_table(coefficients, f"{name}-correlations")
     with st.expander("The values of every subgraph"):
@@ -83,7 +84,7 @@ def show_sizes(run: Run, choice: CorrelationChoice, coefficients: pd.DataFrame) 
     chosen = list(dict.fromkeys([*paper, choice.task]))
     st.header(f"{coefficient_label(choice.coefficient)} by size")
     st.caption(
-        "Filled markers: p ≤ 0.05; open: not significant. Bars: bootstrap 95% intervals. "
+        "Filled markers: p (permutation) ≤ 0.05; open: above. Bars: bootstrap 95% intervals. "
         "The larger the subgraphs, the more of them they share."
     )
     show_chart(
@@ -103,9 +104,12 @@ def show_runs(choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     paper = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr"]
     tasks = list(dict.fromkeys([*paper, choice.task]))
     st.markdown(_sweep(coefficients, choice, "runs"))
-    table = models_table(coefficients, choice.coefficient, tasks)
+    table = models_table(coefficients, choice.coefficient, tasks, "p_permutation")
     st.header(f"{coefficient_label(choice.coefficient)} of mean ReliK with each task")
-    st.caption("° p > 0.05; red: negative. The files hold all digits, p-values and coefficients.")
+    st.caption(
+        "° p (permutation) > 0.05; red: negative. The files hold all digits, p-values and "
+        "coefficients."
+    )
     texts = marked(table)
     columns = {
         name: st.column_config.TextColumn(_capital(task_label(name)), alignment="right")
@@ -131,9 +135,10 @@ def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
         )
         show_card(
             "p-value",
-            p_value(row["p"]),
+            p_value(row["p_permutation"]),
             f"Holm: {p_value(row['p_holm'])}",
-            "Two-sided, of this task alone; by Holm corrected for the number of tasks.",
+            "How often ReliK dealt anew among entities does as much, of this task alone; by Holm "
+            "corrected for the number of tasks.",
         )
         show_card(
             "Subgraphs",
@@ -194,6 +199,7 @@ def _correlation_table(shown: pd.DataFrame, name: str, whole: pd.DataFrame | Non
         "study_correlations",
         name,
         shown if whole is None else whole,
+        p_permutation="p (permutation)",
         p_holm="p (Holm)",
         low="95% low",
         high="95% high",

@@ -39,7 +39,7 @@ _SPELLINGS = {"relik": "ReliK", "mrr": "MRR", "nan": "NaN", "f1": "F1", "roc": "
 _NONE = "–"
 
 #: columns of p-values
-_P_VALUES = frozenset({"p", "p_holm", "p_max"})
+_P_VALUES = frozenset({"p", "p_permutation", "p_holm", "p_max"})
 
 #: columns of shares, and the ends of their intervals
 _SHARES = frozenset(

@@ -24,11 +24,13 @@ from kgdash.studies.correlation.confounder_verdict import describe_partials, fac
 def test_what_remains(plain, partial, words):
     rows = [
         dict(zip(("value", "low", "high"), values, strict=True))
-        | {"controls": controls, "coefficient": "spearman", "rows": 30}
+        | {"controls": controls, "coefficient": "spearman", "rows": 30, "p_holm": 0.05}
         for controls, values in (("none", plain), ("degree", partial))
     ]
     assert words in describe_partials(pd.DataFrame(rows))
+    by_chance = describe_partials(pd.DataFrame(rows).assign(p_holm=0.051))
     if np.isfinite(partial[0]):
+        assert "nothing to explain**" in by_chance, "the intervals alone claim nothing"
         few = describe_partials(pd.DataFrame(rows).assign(rows=29))
         assert few == "Of 29 triples or subgraphs nothing is claimed: they are too few."
 

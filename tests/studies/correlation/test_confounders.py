@@ -8,11 +8,13 @@ from scipy import stats
 from kgdash.errors import KgdashError
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.class_differences import kruskal_wallis
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import Controls, partial_correlations
 from kgdash.studies.correlation import confounders as module
 from kgdash.studies.correlation.confounder_verdict import describe_partials
 from kgdash.studies.correlation.confounders import (
+    CLASSES,
     COUNTS,
     cached_tests,
     class_table,
@@ -20,6 +22,7 @@ from kgdash.studies.correlation.confounders import (
     triple_factors,
     triple_partials,
 )
+from kgdash.studies.correlation.dealt_relik import DealtRelik, dealt_means
 from kgdash.studies.correlation.subgraph_confounders import (
     mean_log_degrees,
     subgraph_factors,
@@ -48,6 +51,9 @@ def planted(rows=400, noise=0.1, seed=0):
     for name, names in kinds:
         table[name] = pd.Categorical(rng.choice(names[:2], rows), names, ordered=True)
     table["relation"] = rng.integers(0, 5, size=rows)
+    for end in ("head", "tail"):
+        table[end] = rng.integers(0, 90, size=rows)
+        table[f"{end}_rank"] = rng.integers(1, 40, size=rows)
     boost = np.where(table["cardinality"] == "1-1", 3.0, 1.0)
     table["relik"] = boost * (1.0 + table["head_degree"]) ** -0.5
     table["relik"] *= 10 ** rng.normal(0, noise, rows) if noise else 1.0
@@ -83,7 +89,19 @@ def test_factor_tests_are_scipy_s(factors):
         h, p = stats.kruskal(*groups)
         assert found.loc[name, "value"] == pytest.approx(h / (len(factors) - 1))
         assert found.loc[name, "p"] == pytest.approx(p)
-    np.testing.assert_array_equal(found["p_holm"], holm(found["p"].to_numpy()))
+    np.testing.assert_array_equal(found["p_holm"], holm(found["p_permutation"].to_numpy()))
+
+
+def test_factors_beside_relik_that_is_dealt_anew(factors):
+    found = factor_tests(factors, bootstrap=Bootstrap(resamples=2, seed=6))
+    values = []
+    for relik in np.concatenate(list(DealtRelik(factors, seed=6))):
+        of_counts = [stats.spearmanr(relik, factors[name]).statistic for name in COUNTS]
+        of_classes = [kruskal_wallis(relik, factors[name])[0] for name in CLASSES]
+        values.append([*of_counts, *of_classes])
+    reached = (np.abs(values) >= found["value"].abs().to_numpy() - 1e-12).sum(axis=0)
+    np.testing.assert_allclose(found["p_permutation"], (1 + reached) / (1 + len(values)))
+    assert (found["p_permutation"] > found["p"]).all(), "triples of one entity are alike"
 
 
 def test_a_factor_that_is_the_same_everywhere_has_no_test():
@@ -129,7 +147,7 @@ def test_partials_over_triples(factors):
         )[0]
         assert (row["value"], row["p"]) == pytest.approx((expected.value, expected.p))
         assert row["freedom"] == len(factors) - 2 - len(names)
-    np.testing.assert_array_equal(found["p_holm"], holm(found["p"].to_numpy()))
+    np.testing.assert_array_equal(found["p_holm"], holm(found["p_permutation"].to_numpy()))
 
 
 def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
@@ -139,20 +157,22 @@ def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
     figures["tail_mrr"] = -degrees + rng.normal(0, 0.2, 200)
     figures.loc[3, "tail_mrr"] = np.nan
     figures["mean_log_degree"] = degrees
-    found = subgraph_partials(figures, ["tail_mrr"], bootstrap=Bootstrap(resamples=200))
+    dealt = rng.normal(size=(99, 200))
+    found = subgraph_partials(figures, dealt, ["tail_mrr"], bootstrap=Bootstrap(resamples=200))
     rows = found.set_index(["coefficient", "controls"])
     for coefficient in ("spearman", "pearson"):
         assert rows.loc[(coefficient, "none"), "value"] > 0.7
         assert rows.loc[(coefficient, "none"), "rows"] == 199
+        assert rows.loc[(coefficient, "none"), "p_permutation"] == 0.01
         last = rows.loc[(coefficient, "degree")]
         assert last["low"] < 0 < last["high"]
     degree = found[found["controls"] == "degree"]
-    np.testing.assert_array_equal(degree["p_holm"], holm(degree["p"].to_numpy()))
+    np.testing.assert_array_equal(degree["p_holm"], holm(degree["p_permutation"].to_numpy()))
     assert "beyond degree is not told from chance" in describe_partials(found)
     with pytest.raises(KgdashError, match="unknown task 'mrr'"):
-        subgraph_partials(figures, ["mrr"])
+        subgraph_partials(figures, dealt, ["mrr"])
     with pytest.raises(KgdashError, match="at least one task"):
-        subgraph_partials(figures, [])
+        subgraph_partials(figures, dealt, [])
 
 
 def test_mean_degrees_of_subgraphs(umls):
@@ -162,12 +182,13 @@ def test_mean_degrees_of_subgraphs(umls):
         degrees = [sum(e in (h, t) for h, _, t in train) for e in part.entities.tolist()]
         assert found == pytest.approx(np.mean([np.log10(1 + d) for d in degrees]))
     assert mean_log_degrees([]).shape == (0,)
-    table = subgraph_factors(umls, SubgraphSampling(4, 6, seed=2))
+    table, dealt = subgraph_factors(umls, SubgraphSampling(4, 6, seed=2))
     parts = draw_subgraphs(umls, SubgraphSampling(4, 6, seed=2))
     np.testing.assert_array_equal(table["mean_log_degree"], mean_log_degrees(parts))
     pd.testing.assert_frame_equal(
         table.drop(columns="mean_log_degree"), score_subgraphs(umls, parts)
     )
+    np.testing.assert_array_equal(dealt, dealt_means(umls, parts, seed=2))
 
 
 def test_tables_are_kept(umls, factors, keep_all, monkeypatch):

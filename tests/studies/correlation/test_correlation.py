@@ -21,6 +21,7 @@ from kgdash.studies.correlation.correlation import (
     finite_pairs,
     regression_band,
 )
+from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 from tests.support.checks import check_interval
@@ -84,7 +85,8 @@ def test_sizes(umls):
     tables, found = correlation_study(umls, [8, 20], sampling, evaluation, bootstrap)
     assert found["size"].tolist() == [8] * 51 + [20] * 51
     table = score_subgraphs(umls, draw_subgraphs(umls, sampling), evaluation)
-    expected = correlations(table, bootstrap=bootstrap)
+    dealt = dealt_means(umls, draw_subgraphs(umls, sampling), evaluation, seed=4)
+    expected = correlations(table, bootstrap=bootstrap, dealt=dealt)
     for whole, part in ((tables, table), (found, expected)):
         rows = whole[whole["size"] == 20].drop(columns="size").reset_index(drop=True)
         pd.testing.assert_frame_equal(rows, part)
@@ -109,6 +111,24 @@ def test_corrected_for_the_number_of_tasks():
     found = correlations(figures(rng.random(12), **tasks), bootstrap=Bootstrap(resamples=5))
     for _, rows in found.groupby("coefficient"):
         np.testing.assert_array_equal(rows["p_holm"], holm(rows["p"].to_numpy()))
+        assert rows["p_permutation"].isna().all()
+
+
+def test_beside_relik_that_is_dealt_anew():
+    rng = np.random.default_rng(3)
+    x, y = rng.random((2, 12)).round(1)
+    tasks = {"tail_mrr": x + y, "head_mrr": np.where(y > 0.5, y, np.nan), "both_mrr": y}
+    dealt = rng.random((40, 12)).round(1)
+    found = correlations(figures(x, **tasks), bootstrap=Bootstrap(resamples=5), dealt=dealt)
+    for row in found.to_dict("records"):
+        task = tasks[row["task"]]
+        kept = np.isfinite(task)
+        function = FUNCTIONS[row["coefficient"]]
+        values = np.array([function(each[kept], task[kept]).statistic for each in dealt])
+        reached = (np.abs(values) >= abs(row["value"]) - 1e-12).sum()
+        assert row["p_permutation"] == pytest.approx((1 + reached) / 41)
+    for _, rows in found.groupby("coefficient"):
+        np.testing.assert_array_equal(rows["p_holm"], holm(rows["p_permutation"].to_numpy()))
 
 
 @pytest.mark.parametrize("log_relik", [False, True])

@@ -63,10 +63,13 @@ def test_factors_of_a_relik_that_follows_none():
         table = pd.DataFrame(
             {name: rng.integers(0, 400, 80) for name in ("head_degree", "tail_degree", "frequency")}
         )
+        for end in ("head", "tail"):
+            table[end] = rng.permutation(80)
+            table[f"{end}_rank"] = np.ceil(rng.pareto(0.7, 80) * 10)
         table["entity_degree"] = table[["head_degree", "tail_degree"]].mean(axis=1)
         for name in ("cardinality", "pattern"):
             table[name] = pd.Categorical(rng.choice(["a", "b", "c"], 80))
-        table["relik"] = 1.0 / np.ceil(rng.pareto(0.7, 80) * 10)
+        table["relik"] = (1 / table["head_rank"] + 1 / table["tail_rank"]) / 2
         found = factor_tests(table, Bootstrap(resamples=2))
         raw.append(found["p"].iloc[0])
         any_found += bool((found["p_holm"] < 0.05).any())
