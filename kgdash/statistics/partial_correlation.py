@@ -4,7 +4,7 @@ The partial correlation of x and y given controls is Pearson's coefficient of th
 linear regressions on the controls; Spearman's partial coefficient is the same of all ranks.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.permutation import Dealt, permutation_p, unit_rows
+from kgdash.statistics.permutation import Dealt, largest_p, unit_rows
 from kgdash.statistics.rounding import rounded
 
 COEFFICIENTS = ("pearson", "spearman")
@@ -128,13 +128,13 @@ def partial_table(
     controls: Controls,
     bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
-    dealt: Dealt | None = None,
+    dealt: Sequence[Dealt] = (),
 ) -> pd.DataFrame:
     """Lay `partial_correlations` by both coefficients out as a table.
 
-    :param dealt: x dealt anew, where its rows are not independent
+    :param dealt: x dealt anew, in one or several ways, where its rows are not independent
     :return: one row per coefficient ("spearman", "pearson") and set: ``coefficient``, ``controls``
-        (the set's name), ``value``, ``p``, ``p_permutation`` (of `permutation_p`; NaN without
+        (the set's name), ``value``, ``p``, ``p_permutation`` (of `largest_p`; NaN without
         ``dealt``), ``p_holm`` (the latter, without ``dealt`` the former, corrected for the number
         of rows), ``low``, ``high`` (as `Partial`), ``rows``, ``freedom`` (int64)
     :raises KgdashError: as `partial_correlations`
@@ -148,12 +148,10 @@ def partial_table(
             for name, partial in zip(controls.sets, partials, strict=True)
         ]
     table = pd.DataFrame(rows)
-    table.insert(4, "p_permutation", np.nan)
-    if dealt is not None:
-        chance = _dealt_partials(x, y, controls, dealt, dealing)
-        table["p_permutation"] = permutation_p(table["value"].to_numpy(), chance)
-    tested = table["p" if dealt is None else "p_permutation"]
-    table.insert(5, "p_holm", holm(tested.to_numpy()))
+    ways = zip(dealt, phases(dealing, [1.0] * len(dealt)), strict=True)
+    chance = (_dealt_partials(x, y, controls, way, report) for way, report in ways)
+    table.insert(4, "p_permutation", largest_p(table["value"].to_numpy(), chance))
+    table.insert(5, "p_holm", holm(table["p_permutation" if dealt else "p"].to_numpy()))
     progress(1.0, 1.0)
     return table
 

@@ -8,7 +8,13 @@ from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.statistics.bootstrap import Bootstrap
-from kgdash.statistics.partial_correlation import COEFFICIENTS, Controls, partial_correlations
+from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.partial_correlation import (
+    COEFFICIENTS,
+    Controls,
+    partial_correlations,
+    partial_table,
+)
 from tests.support.checks import check_interval
 
 
@@ -149,6 +155,31 @@ def test_what_is_explained_in_full_leaves_no_chance():
         found = one(np.arange(n, dtype=float), -2.0 * np.arange(n), {}, resamples=1)
         assert found.value == pytest.approx(-1)
         assert found.p == pytest.approx(0, abs=1e-6)
+
+
+def test_beside_x_that_is_dealt_anew():
+    x, y, controls = data(rows=20)
+    y[[2, 7]] = np.nan
+    taken = Controls(controls, {"none": (), "one": ("z1",), "all": ("z0", "z1")})
+    rng = np.random.default_rng(5)
+    drawn = rng.permuted(np.tile(x, (33, 1)), axis=1)
+    ways = [[drawn[:9]], [drawn[9:29], drawn[29:]]]
+    table = partial_table(x, y, taken, Bootstrap(resamples=2), dealt=ways)
+    for row in table.to_dict("records"):
+        mine = Controls(controls, {"mine": taken.sets[row["controls"]]})
+        p_values = []
+        for way in ways:
+            values = [
+                partial_correlations(each, y, mine, row["coefficient"], Bootstrap(resamples=1))[0]
+                for each in np.concatenate(way)
+            ]
+            reached = sum(abs(found.value) >= abs(row["value"]) for found in values)
+            p_values.append((1 + reached) / (1 + len(values)))
+        assert row["p_permutation"] == pytest.approx(max(p_values))
+    np.testing.assert_array_equal(table["p_holm"], holm(table["p_permutation"].to_numpy()))
+    plain = partial_table(x, y, taken, Bootstrap(resamples=2))
+    assert plain["p_permutation"].isna().all()
+    np.testing.assert_array_equal(plain["p_holm"], holm(plain["p"].to_numpy()))
 
 
 def test_refusals():

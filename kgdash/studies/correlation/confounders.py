@@ -1,7 +1,7 @@
 """Confounders of ReliK: degree, frequency and kind of relation; and what remains without them.
 
 The unit is the triple. Triples share entities and relations, so that intervals and the p-values of
-independent rows flatter; those by dealing ReliK anew among entities do not.
+independent rows flatter; those by dealing ReliK anew do not.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ from kgdash.statistics.partial_correlation import (
     partial_correlations,
     partial_table,
 )
-from kgdash.statistics.permutation import permutation_p, unit_rows
+from kgdash.statistics.permutation import largest_p, unit_rows
 from kgdash.studies.comparison.comparison import reciprocal_ranks
-from kgdash.studies.correlation.dealt_relik import DealtRelik
+from kgdash.studies.correlation.dealt_relik import DealtRelik, dealt_ways
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
 COUNTS = ("head_degree", "tail_degree", "entity_degree", "frequency")
@@ -104,7 +104,7 @@ def factor_tests(
     :param bootstrap: of the intervals of ρ, over triples; its seed is that of the deals, too
     :return: one row per factor: ``factor``, ``measure`` ("spearman" or "epsilon squared"),
         ``value``, ``low``, ``high`` (NaN for classes), ``p`` (of independent triples),
-        ``p_permutation`` (of ReliK dealt anew among entities, see `DealtRelik`), ``p_holm`` (the
+        ``p_permutation`` (of ReliK dealt anew, see `dealt_ways`), ``p_holm`` (the
         latter corrected for the number of factors; NaN, as ``value``, where the factor is the same
         everywhere), ``triples`` (int64)
     """
@@ -120,8 +120,9 @@ def factor_tests(
         rows.append((factor, "epsilon squared", value, np.nan, np.nan, p))
     columns = ["factor", "measure", "value", "low", "high", "p"]
     tests = pd.DataFrame(rows, columns=columns)
-    chance = _dealt_factors(table, DealtRelik(table, bootstrap.seed), dealing)
-    tests["p_permutation"] = permutation_p(tests["value"].to_numpy(), chance)
+    ways = zip(dealt_ways(table, bootstrap.seed), phases(dealing, [2.0, 1.0]), strict=True)
+    chance = (_dealt_factors(table, way, report) for way, report in ways)
+    tests["p_permutation"] = largest_p(tests["value"].to_numpy(), chance)
     tests["p_holm"] = holm(tests["p_permutation"].to_numpy())
     tests["triples"] = len(table)
     return tests
@@ -170,13 +171,13 @@ def triple_partials(
 
     :param table: of `triple_factors`
     :param bootstrap: of the intervals, over triples; its seed is that of the deals, too
-    :return: as `kgdash.statistics.partial_correlation.partial_table`, with ReliK dealt anew among
-        entities: one row per coefficient ("spearman", "pearson") and set of `CONTROLS`
+    :return: as `kgdash.statistics.partial_correlation.partial_table`, with ReliK dealt anew: one
+        row per coefficient ("spearman", "pearson") and set of `CONTROLS`
     """
     names = CONTROLS["degree and frequency"]
     logs = {name: log_count(table[name].to_numpy()) for name in names}
     relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
-    dealt = DealtRelik(table, bootstrap.seed)
+    dealt = dealt_ways(table, bootstrap.seed)
     return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress, dealt)
 
 

@@ -1,7 +1,7 @@
-"""ReliK dealt anew among entities: what a study finds where ReliK tells nothing.
+"""ReliK dealt anew among entities and relations: what a study finds where ReliK tells nothing.
 
-Triples of one entity have like ReliK and subgraphs share triples, so that tests which take them as
-independent find too much. Defined in numbers.md#6-correlation-study.
+Triples of one entity, or of one relation, have like ReliK, and subgraphs share triples, so that
+tests which take them as independent find too much. Defined in numbers.md#6-correlation-study.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,64 +18,79 @@ from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 DEALS, FEWEST_DEALS = 999, 399
 
 #: values dealt in all beyond which there are fewer deals, and values in a block
-_MOST, _BLOCK = 40_000_000, 2_000_000
+_MOST, _BLOCK = 10_000_000, 2_000_000
+
+#: what is given the ranks of another of its kind
+AMONG = ("entities", "relations")
 
 
 class DealtRelik:
-    """ReliK of triples, every entity with the ranks of another, in blocks of deals.
+    """ReliK of triples, every entity or relation with the ranks of another, in blocks of deals.
 
-    An entity gets those of another one of its role (head, tail, or both) in these triples: each of
-    its triples takes one of the other's, drawn with replacement.
+    Each triple takes ranks of the other's triples, drawn with replacement: of a relation both at
+    once; of an entity those that it is the head of as a head, and of the tail as a tail. Entities
+    are dealt among those of their role in these triples (head, tail, or both).
 
-    :param relik: ``head``, ``tail`` (ids), ``head_rank``, ``tail_rank`` (≥ 1: those of ReliK)
+    :param relik: ``head``, ``relation``, ``tail`` (ids), ``head_rank``, ``tail_rank`` (≥ 1: those
+        of ReliK)
+    :param among: of `AMONG`
     :param seed: of the deals, ≥ 0
     """
 
-    def __init__(self, relik: pd.DataFrame, seed: int = 0) -> None:
-        self.seed = seed
-        self.deals = max(FEWEST_DEALS, min(DEALS, _MOST // max(len(relik), 1)))
-        ends = [relik["head"].to_numpy(), relik["tail"].to_numpy()]
-        self._step = max(1, _BLOCK // max(len(relik), 1))
-        self._entities = 1 + max((int(end.max()) for end in ends if len(end)), default=-1)
-        ranks = [relik[f"{side}_rank"].to_numpy() for side in ("head", "tail")]
-        self._parts = [
-            _Part(end, 0.5 / rank, self._entities) for end, rank in zip(ends, ranks, strict=True)
-        ]
+    def __init__(self, relik: pd.DataFrame, among: str = "entities", seed: int = 0) -> None:
+        self.seed, self.rows = seed, len(relik)
+        self.deals = max(FEWEST_DEALS, min(DEALS, _MOST // max(self.rows, 1)))
+        self._step = max(1, _BLOCK // max(self.rows, 1))
+        halves = {end: 0.5 / relik[f"{end}_rank"].to_numpy() for end in ("head", "tail")}
+        if among == "relations":
+            halves = {"relation": halves["head"] + halves["tail"]}
+        ids = {column: relik[column].to_numpy() for column in halves}
+        self._ids = 1 + max((int(each.max()) for each in ids.values() if len(each)), default=-1)
+        self._parts = [_Part(ids[column], half, self._ids) for column, half in halves.items()]
 
     def __len__(self) -> int:
         """Return the number of blocks."""
         return -(-self.deals // self._step)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yield blocks of deals: float64, ``(block, n)``; the same ones each time."""
+        """Yield blocks of deals: float64, ``(block, rows)``; the same ones each time."""
         rng = np.random.default_rng(self.seed)
-        heads, tails = (part.counts > 0 for part in self._parts)
-        roles = [np.flatnonzero(role) for role in (heads & tails, heads & ~tails, tails & ~heads)]
+        played = sum(2**place * (part.counts > 0) for place, part in enumerate(self._parts))
+        roles = [np.flatnonzero(played == role) for role in range(1, 2 ** len(self._parts))]
         for start in range(0, self.deals, self._step):
-            size = min(self._step, self.deals - start)
-            block = np.empty((size, len(self._parts[0].ends)))
+            block = np.empty((min(self._step, self.deals - start), self.rows))
             for row in block:
-                given = np.empty(self._entities, dtype=np.int64)
+                given = np.empty(self._ids, dtype=np.int64)
                 for role in roles:
                     given[role] = rng.permutation(role)
                 row[:] = sum(part.drawn(given, rng) for part in self._parts)
-            yield block
+            # Without their last bits, equal ones are equal.
+            yield np.round(block, 14)
 
 
 class _Part:
-    """The half of ReliK that comes of one end's rank, by entity."""
+    """What of ReliK comes with an entity or a relation in one place of triples."""
 
-    def __init__(self, ends: np.ndarray, values: np.ndarray, entities: int) -> None:
-        self.ends = ends
-        self.counts = np.bincount(ends, minlength=entities)
+    def __init__(self, ids: np.ndarray, values: np.ndarray, most: int) -> None:
+        self.ids = ids
+        self.counts = np.bincount(ids, minlength=most)
         self._starts = np.cumsum(self.counts) - self.counts
-        self._sorted = values[np.argsort(ends, kind="stable")]
+        self._sorted = values[np.argsort(ids, kind="stable")]
 
     def drawn(self, given: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw a value for each triple among those of the entity that its own was given."""
-        source = given[self.ends]
+        """Draw a value for each triple among those of the one that its own was given."""
+        source = given[self.ids]
         places = (rng.random(len(source)) * self.counts[source]).astype(np.int64)
         return np.asarray(self._sorted[self._starts[source] + places])
+
+
+def dealt_ways(relik: pd.DataFrame, seed: int = 0) -> list[DealtRelik]:
+    """Return the ReliK of triples dealt by each way of `AMONG`.
+
+    :param relik: as of `DealtRelik`
+    :param seed: of the deals
+    """
+    return [DealtRelik(relik, among, seed) for among in AMONG]
 
 
 def dealt_means(
@@ -85,7 +100,7 @@ def dealt_means(
     seed: int = 0,
     progress: Progress = silent,
 ) -> np.ndarray:
-    """Return the mean ReliK of each subgraph in each deal.
+    """Return the mean ReliK of each subgraph in each deal among entities.
 
     :param subgraphs: as of `score_subgraphs`, which asks for the same ReliK
     :param seed: of the deals
@@ -98,8 +113,9 @@ def dealt_means(
     if not len(rows):
         return np.full((FEWEST_DEALS, len(subgraphs)), np.nan)
     inside = inside[:, rows]
-    dealt = DealtRelik(run.relik(triples=triples[rows], method=evaluation.relik_method), seed)
     counts, means = np.asarray(inside.sum(axis=1)).ravel(), list[np.ndarray]()
+    relik = run.relik(triples=triples[rows], method=evaluation.relik_method)
+    dealt = DealtRelik(relik, seed=seed)
     for block in dealt:
         with np.errstate(invalid="ignore"):
             means.append((inside @ block.T).T / counts)

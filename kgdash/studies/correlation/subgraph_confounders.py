@@ -80,7 +80,7 @@ def subgraph_partials(
         if task not in table:
             raise unknown_name("task", task, list(tasks), "the study")
         columns = table["relik"].to_numpy(), table[task].to_numpy()
-        part = partial_table(*columns, controls, bootstrap, dealt=[dealt])
+        part = partial_table(*columns, controls, bootstrap, dealt=[[dealt]])
         part.insert(0, "task", task)
         parts.append(part)
     if not parts:

@@ -70,8 +70,8 @@ def show_verdict(view: ConfounderView, slot: Any) -> None:
     with slot.container(gap=None):
         st.markdown(said)
         st.caption(
-            "Held beside ReliK dealt anew among entities, as triples of one entity are alike; the "
-            "intervals take them as independent."
+            "Held beside ReliK dealt anew among entities and relations, whose triples are alike; "
+            "the intervals take these as independent."
         )
 
 
@@ -108,7 +108,7 @@ def show_factors(view: ConfounderView) -> None:
     st.caption(
         "Counts: Spearman's ρ. Classes: Kruskal and Wallis' test, and ε², the share of the ranks' "
         "variance that lies between classes. p: of independent triples; p (permutation): of ReliK "
-        "dealt anew among entities; p (Holm): the latter, corrected for the number of factors."
+        "dealt anew; p (Holm): the latter, corrected for the number of factors."
     )
     shown = tests.assign(
         factor=tests["factor"].map(FACTOR_LABELS), measure=tests["measure"].map(_MEASURES)

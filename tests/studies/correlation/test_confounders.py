@@ -22,7 +22,7 @@ from kgdash.studies.correlation.confounders import (
     triple_factors,
     triple_partials,
 )
-from kgdash.studies.correlation.dealt_relik import DealtRelik, dealt_means
+from kgdash.studies.correlation.dealt_relik import AMONG, DealtRelik, dealt_means
 from kgdash.studies.correlation.subgraph_confounders import (
     mean_log_degrees,
     subgraph_factors,
@@ -92,15 +92,20 @@ def test_factor_tests_are_scipy_s(factors):
     np.testing.assert_array_equal(found["p_holm"], holm(found["p_permutation"].to_numpy()))
 
 
-def test_factors_beside_relik_that_is_dealt_anew(factors):
+def test_factors_beside_relik_that_is_dealt_anew(factors, monkeypatch):
+    for most in ("DEALS", "FEWEST_DEALS"):
+        monkeypatch.setattr(f"kgdash.studies.correlation.dealt_relik.{most}", 99)
     found = factor_tests(factors, bootstrap=Bootstrap(resamples=2, seed=6))
-    values = []
-    for relik in np.concatenate(list(DealtRelik(factors, seed=6))):
-        of_counts = [stats.spearmanr(relik, factors[name]).statistic for name in COUNTS]
-        of_classes = [kruskal_wallis(relik, factors[name])[0] for name in CLASSES]
-        values.append([*of_counts, *of_classes])
-    reached = (np.abs(values) >= found["value"].abs().to_numpy() - 1e-12).sum(axis=0)
-    np.testing.assert_allclose(found["p_permutation"], (1 + reached) / (1 + len(values)))
+    reached = []
+    for among in AMONG:
+        values = []
+        for relik in np.concatenate(list(DealtRelik(factors, among, seed=6))):
+            of_counts = [stats.spearmanr(relik, factors[name]).statistic for name in COUNTS]
+            of_classes = [kruskal_wallis(relik, factors[name])[0] for name in CLASSES]
+            values.append([*of_counts, *of_classes])
+        reached.append((np.abs(values) >= found["value"].abs().to_numpy() - 1e-12).sum(axis=0))
+    assert len(values) == 99
+    np.testing.assert_allclose(found["p_permutation"], (1 + np.max(reached, axis=0)) / 100)
     assert (found["p_permutation"] > found["p"]).all(), "triples of one entity are alike"
 
 

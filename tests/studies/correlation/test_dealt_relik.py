@@ -19,12 +19,15 @@ TASKS = ("tail_mrr", "head_mrr", "both_hits_at_10", "relation_hits_at_1", "accur
 
 
 def relik_of(*rows):
-    return pd.DataFrame(rows, columns=["head", "tail", "head_rank", "tail_rank"])
+    return pd.DataFrame(rows, columns=["head", "relation", "tail", "head_rank", "tail_rank"])
 
 
 def test_an_entity_has_the_ranks_of_one_of_its_role():
     # 0 and 1 are heads and tails, 2 and 3 heads alone, 4 a tail alone.
-    table = relik_of((0, 1, 2, 10), (0, 4, 4, 100), (1, 0, 5, 20), (2, 4, 8, 50), (3, 0, 16, 25))
+    table = relik_of(
+        *((0, 7, 1, 2, 10), (0, 7, 4, 4, 100), (1, 8, 0, 5, 20)),
+        *((2, 9, 4, 8, 50), (3, 7, 0, 16, 25)),
+    )
     heads = {0: (1 / 4, 1 / 8), 1: (1 / 10,), 2: (1 / 16,), 3: (1 / 32,)}
     tails = {0: (1 / 40, 1 / 50), 1: (1 / 20,), 4: (1 / 200, 1 / 100)}
     possible = {
@@ -39,9 +42,17 @@ def test_an_entity_has_the_ranks_of_one_of_its_role():
     assert len(np.unique(found, axis=0)) > 0.9 * len(possible)
 
 
+def test_a_relation_has_the_ranks_of_another():
+    table = relik_of((0, 3, 1, 2, 10), (0, 5, 4, 4, 100), (1, 5, 0, 5, 20))
+    one, two = {0.3}, {0.13, 0.125}
+    found = np.concatenate(list(DealtRelik(table, "relations")))
+    seen = {tuple(values) for values in rounded(found).tolist()}
+    assert seen == {*product(one, two, two), *product(two, one, one)}
+
+
 def test_blocks_are_the_same_whatever_their_size(monkeypatch):
     rng = np.random.default_rng(0)
-    table = relik_of(*rng.integers(1, 9, (50, 4)).tolist())
+    table = relik_of(*rng.integers(1, 9, (50, 5)).tolist())
     whole = np.concatenate(list(DealtRelik(table, seed=2)))
     assert whole.shape == (999, 50)
     monkeypatch.setattr(dealt_relik, "_BLOCK", 350)
@@ -60,7 +71,8 @@ def test_means_of_subgraphs(umls):
     found = dealt_means(umls, parts, seed=4)
     rows = [part.rows_inside(umls.graph.all_triples) for part in parts]
     every = np.unique(np.concatenate(rows))
-    values = np.concatenate(list(DealtRelik(umls.relik(triples=umls.graph.all_triples[every]), 4)))
+    relik = umls.relik(triples=umls.graph.all_triples[every])
+    values = np.concatenate(list(DealtRelik(relik, seed=4)))
     for column, mine in enumerate(rows):
         expected = values[:, np.searchsorted(every, mine)].mean(axis=1)
         np.testing.assert_allclose(found[:, column], expected)

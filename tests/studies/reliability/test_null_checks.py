@@ -63,6 +63,7 @@ def test_factors_of_a_relik_that_follows_none():
         table = pd.DataFrame(
             {name: rng.integers(0, 400, 80) for name in ("head_degree", "tail_degree", "frequency")}
         )
+        table["relation"] = rng.permutation(80)
         for end in ("head", "tail"):
             table[end] = rng.permutation(80)
             table[f"{end}_rank"] = np.ceil(rng.pareto(0.7, 80) * 10)
