@@ -11,6 +11,7 @@ import asyncio
 import time
 from typing import Any
 
+import h11
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -31,6 +32,9 @@ _REST_BURST, _REST = 0.05, 0.2
 
 #: pieces of a message that has not ended
 _MOST_PIECES = 2**10
+
+#: what h11 calls the bytes that headers may take
+_MOST_HEADERS = "max_incomplete_event_size"
 
 _greedy = Pace(_REST_BURST, _REST)
 
@@ -88,8 +92,31 @@ class _Unhurried(asyncio.Protocol):
         self.transport.took(time.thread_time() - start - _FAST * len(data))
 
 
+class _WholeBodies(h11.Connection):
+    """HTTP of which a body's length is told before it comes, as browsers do.
+
+    One in chunks of a byte costs as much as it is long on each new connection, whatever came of the
+    one before.
+    """
+
+    def next_event(self) -> Any:
+        """Return what came next, but refuse a request whose body has no length."""
+        event = super().next_event()
+        if isinstance(event, h11.Request) and any(
+            n == b"transfer-encoding" for n, _ in event.headers
+        ):
+            raise h11.RemoteProtocolError("expected a body with its length", error_status_hint=411)
+        return event
+
+
 class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds."""
+
+    def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
+        super().__init__(config, *arguments, **named)
+        if hasattr(self, "conn"):  # httptools, where that is installed, reads chunks fast
+            most = config.h11_max_incomplete_event_size
+            self.conn = _WholeBodies(h11.SERVER, **({} if most is None else {_MOST_HEADERS: most}))
 
 
 class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):

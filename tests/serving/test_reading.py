@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager
 
+import h11
 import pytest
 import uvicorn
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
@@ -84,31 +85,53 @@ def test_who_takes_long_rests_whatever_the_protocol_wants():
     run_apart(read())
 
 
-def test_others_are_answered_while_a_body_of_bytes_comes():
-    got = 0
+async def ok(scope, receive, send):
+    message = {"more_body": True}
+    while message.get("more_body"):
+        message = await receive()
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
 
-    async def app(scope, receive, send):
-        nonlocal got
-        while scope["method"] == "POST":
-            got += len((await receive())["body"])
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body"})
+
+async def answer_to(port: int, request: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("localhost", port)
+    writer.write(request)
+    line = await reader.readline()
+    writer.close()
+    return line
+
+
+def test_a_body_has_its_length():
+    start = b"POST / HTTP/1.1\r\nHost: a\r\n"
 
     async def come() -> None:
-        async with served(app) as port:
-            _, bodies = await asyncio.open_connection("localhost", port)
-            bodies.write(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-            bodies.write(CHUNKS)
-            while not got:
-                await asyncio.sleep(0.01)
-            answer, another = await asyncio.open_connection("localhost", port)
-            another.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            assert b"204" in await answer.readline()
-            assert got < 20_000
-            bodies.close()
-            another.close()
+        async with served(ok) as port:
+            assert b"204" in await answer_to(port, start + b"Content-Length: 3\r\n\r\nabc")
+            for name in (b"Transfer-Encoding", b"transfer-ENCODING"):
+                chunked = start + name + b": chunked\r\n\r\n" + CHUNKS
+                assert b"400" in await answer_to(port, chunked)
 
     run_apart(come())
+
+
+def test_chunks_of_new_connections_are_not_taken_apart(monkeypatch):
+    events = []
+    plain = h11.Connection.next_event
+
+    def counted(connection):
+        events.append(plain(connection))
+        return events[-1]
+
+    monkeypatch.setattr(h11.Connection, "next_event", counted)
+
+    async def come() -> None:
+        async with served(ok) as port:
+            start = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+            for _ in range(5):
+                await answer_to(port, start + CHUNKS[:6000])
+
+    run_apart(come())
+    assert len(events) == 5
 
 
 def test_messages_have_a_length_and_so_many_pieces():
