@@ -100,11 +100,14 @@ def _save_rules(found: Rules, path: Path) -> None:
     """Write rules with our own counts, and those of their file beside them."""
     from kgdash.files.table import write_table
     from kgdash.studies.rules.confidence import METRICS, count_rules
+    from kgdash.studies.rules.selection import COUNTED
 
     table = found.written()
     if "source" in table:
         counted = count_rules(found.graph, found.rules, terminal("counting rules"))
-        given = table[["source", *METRICS]].rename(columns={m: f"given_{m}" for m in METRICS})
+        ours = table["source"].str.endswith(COUNTED)
+        given = table[[*METRICS]].mask(ours).add_prefix("given_")
+        given.insert(0, "source", table["source"].str.removesuffix(COUNTED))
         table = counted.join(given)
     write_table(table, path)
     print(f"wrote {len(table):,} rules to {path}", file=sys.stderr)

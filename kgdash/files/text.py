@@ -226,6 +226,6 @@ def _table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
                 yield number, [column.strip() for column in line.rstrip("\r").split("\t")]
         return
     lines = (line.group() for line in _LINE.finditer(text))
-    for number, row in csv_rows(lines, shown, strict=True):
+    for number, row in csv_rows(lines, shown, strict=True, skipinitialspace=True):
         if any(column.strip() for column in row):
             yield number, [column.strip() for column in row]

@@ -190,9 +190,15 @@ def _tab_separated(lines: Iterator[str], shown: str) -> Iterator[tuple[int, list
 
 
 def _comma_separated(lines: Iterator[str], shown: str) -> Iterator[tuple[int, list[str]]]:
-    for number, row in csv_rows(lines, shown):
+    for number, row in csv_rows(lines, shown, skipinitialspace=True):
+        columns = [column.strip() for column in row]
+        if any("\n" in column for column in columns):
+            raise KgdashError(
+                f"a name goes on over several lines, the last is {number:,} ({shown}). Close every "
+                "quote"
+            )
         if any(row):
-            yield number, [column.strip() for column in row]
+            yield number, columns
 
 
 #: extension -> what makes rows, with their line's number, of a file's lines and name

@@ -1,5 +1,6 @@
 """A look into a run that costs nothing: what ``run.json`` records, no model."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,12 @@ def describe_run(name: str, folder: Path) -> dict[str, Any]:
         written: ISO 8601, UTC)
     """
     return {"name": name, **_descriptions.get(folder)}
+
+
+def recorded_mrr(training: Mapping[str, Any]) -> float | None:
+    """Return the MRR on test that kgdash recorded after a training, or None."""
+    value = (training.get("evaluation") or {}).get("inverse_harmonic_mean_rank")
+    return value if isinstance(value, float) else None
 
 
 def _describe(folder: Path) -> dict[str, Any]:

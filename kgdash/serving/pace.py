@@ -38,24 +38,34 @@ class Pace:
             await asyncio.sleep(wait)
 
 
+class Full(Exception):
+    """So many wait for a turn that no more may."""
+
+
 class Turns:
     """Turns of which few are had at once, each with a rest after it; all who wait go round."""
 
-    def __init__(self, at_once: int, rest: float, longest: float) -> None:
+    def __init__(self, at_once: int, rest: float, longest: float, most: int) -> None:
         """Begin with nobody.
 
         :param rest: seconds after a turn until another has it
         :param longest: seconds after which a turn is ended
+        :param most: that may wait
         """
-        self._free, self._rest, self._longest = at_once, rest, longest
+        self._free, self._rest, self._longest, self._most = at_once, rest, longest, most
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
     async def turn(self, asker: str) -> AsyncIterator[None]:
-        """Wait for a turn: behind all of the same asker, and one of each other."""
+        """Wait for a turn: behind all of the same asker, and one of each other.
+
+        :raises Full: if nobody may wait any more
+        """
         if self._free:
             self._free -= 1
         else:
+            if sum(map(len, self._waiting.values())) >= self._most:
+                raise Full
             comes = asyncio.get_running_loop().create_future()
             self._waiting.setdefault(asker, deque()).append(comes)
             try:

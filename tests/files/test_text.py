@@ -127,7 +127,8 @@ def test_a_table_is_not_copied_to_be_looked_at(head):
 def test_rows_of_csv_are_those_of_its_lines(text):
     def rows(lines):
         try:
-            return [row for row in csv.reader(lines, strict=True) if any(c.strip() for c in row)]
+            read = csv.reader(lines, strict=True, skipinitialspace=True)
+            return [row for row in read if any(c.strip() for c in row)]
         except csv.Error:
             return None
 

@@ -43,6 +43,7 @@ def write(folder, name, text, encoding="utf-8"):
         ("blank.csv", "\n" + TSV.replace("\t", ",").replace("\n", "\n\n")),
         ("unfinished.tsv", TSV[:-1]),
         ("spaces.tsv", TSV.replace("\t", " \t ")),
+        ("quoted.csv", '"' + TSV[:-1].replace("\t", '" , "').replace("\n", '"\n"') + '"'),
         ("header.tsv", "head\trelation\ttail\n" + TSV),
         ("header.csv", "Subject,Predicate,Object\n" + TSV.replace("\t", ",")),
         ("bomheader.tsv", "\ufeffh\tr\tt\n" + TSV),
@@ -86,7 +87,7 @@ class TestRefusals:
             ("x.tsv", "a\tb\tc\td\n", r"found 4: a, b, c, d .*line 1\)"),
             ("x.tsv", TSV + "Oslo\t\tNorway\n", r"found an empty one \(.*x.tsv, line 3\)"),
             ("x.csv", TSV, r"columns head, relation, tail; found 1.*x.csv, line 1\)"),
-            ("x.csv", '"a\nb",in,c\nOslo,in\n', r"found 2: Oslo, in \(.*line 3\)"),
+            ("x.csv", '"a, b",in,c\n\nOslo,in\n', r"found 2: Oslo, in \(.*line 3\)"),
             ("x.tsv", TSV + "Køln\tin\tGermany\n", None),
         ],
     )
@@ -165,6 +166,11 @@ class TestRefusals:
     def test_a_row_of_a_million_characters_over_many_lines(self, tmp_path):
         path = write(tmp_path, "x.csv", ("ab," * 50_000 + '"x\n",') * 10)
         with pytest.raises(KgdashError, match=r"rows of less than 1,048,576 .*x.csv, line 7\)"):
+            read_triples(path)
+
+    def test_a_quote_that_is_closed_lines_later(self, tmp_path):
+        path = write(tmp_path, "x.csv", 'a,r,"b\nb,r,c\nc,s,a"\nd,r,e\n')
+        with pytest.raises(KgdashError, match=r"over several lines, the last is 3 .*x.csv\)"):
             read_triples(path)
 
     def test_no_csv(self, tmp_path):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kgdash.serving.pace import Turns
+from kgdash.serving.pace import Full, Turns
 from tests.support.own_loop import run_apart
 
 
@@ -29,15 +29,29 @@ def order(turns: Turns, comers: str, leaves: str = "") -> list[str]:
 
 
 def test_who_sends_many_waits_behind_their_own():
-    assert order(Turns(1, 0, 30), "aaaaaabcb") == list("aabcabaaa")
+    assert order(Turns(1, 0, 30, 9), "aaaaaabcb") == list("aabcabaaa")
+
+
+def test_so_many_may_wait():
+    turns = Turns(1, 0, 30, 2)
+
+    async def come() -> None:
+        async with turns.turn("a"):
+            await asyncio.sleep(0)
+
+    async def all_come() -> list:
+        return await asyncio.gather(*(come() for _ in range(5)), return_exceptions=True)
+
+    assert [type(end) for end in run_apart(all_come())] == [type(None)] * 3 + [Full] * 2
+    assert run_apart(all_come()).count(None) == 3, "nothing is left of them"
 
 
 def test_who_leaves_gives_the_turn_to_the_next():
-    assert order(Turns(1, 0, 30), "aabbab", leaves="b") == list("aaa")
+    assert order(Turns(1, 0, 30, 9), "aabbab", leaves="b") == list("aaa")
 
 
 def test_a_turn_that_does_not_end_is_ended():
-    turns, had = Turns(1, 0, 0.01), []
+    turns, had = Turns(1, 0, 0.01, 9), []
 
     async def come(asker: str) -> None:
         async with turns.turn(asker):
@@ -53,7 +67,7 @@ def test_a_turn_that_does_not_end_is_ended():
 
 
 def test_a_turn_that_comes_to_somebody_who_leaves_goes_on():
-    turns, had = Turns(1, 0, 30), []
+    turns, had = Turns(1, 0, 30, 9), []
 
     async def come(asker: str) -> None:
         async with turns.turn(asker):

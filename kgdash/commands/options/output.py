@@ -27,6 +27,9 @@ _OF_HERE = ("results", "workdir", "out", "as_json", "config", "save_config")
 #: options that name files to write
 _WRITTEN = ("out", "save", "save_rules", "save_instances", "suspicious", "plausible", "report")
 
+#: files of a run's folder, which an output does not replace
+_OF_RUNS = ("run.json", "graph.json", "triples.safetensors", "weights.safetensors")
+
 #: rows of a table that are printed at once
 _AT_ONCE = 1_000
 
@@ -103,26 +106,33 @@ def _plain(value: Any) -> Any:
 
 
 def check_outputs(context: typer.Context) -> None:
-    """Refuse to write a file over one that the same call reads.
+    """Refuse to write a file over one that the same call reads or writes, or into a run.
 
     :raises KgdashError: naming both options
     """
     options = {str(p.name): p.opts[0] for p in context.command.params}
     written = [name for name in (*_WRITTEN, "save_config") if context.params.get(name) is not None]
-    for output in written:
+    for place, output in enumerate(written):
         path = str(context.params[output])
-        for name in options.keys() - {*written, "config"}:
+        # A configuration may be saved over the one that it came from.
+        others = options.keys() - {*written[: place + 1], *(["config"] * (output == "save_config"))}
+        for name in sorted(others):
             value = context.params[name]
             for one in value if isinstance(value, list | tuple) else [value]:
-                if isinstance(one, str | Path) and _same_file(path, str(one)):
+                if isinstance(one, str | Path) and _would_replace(path, str(one), name in written):
                     raise KgdashError(
                         f"{options[output]} would replace {path}, which {options[name]} names: "
                         "name another file"
                     )
 
 
-def _same_file(path: str, other: str) -> bool:
+def _would_replace(path: str, other: str, is_written: bool) -> bool:
+    """Tell whether a path is another one, or a file of the run in the folder of that name."""
     try:
+        if is_written and os.path.realpath(path) == os.path.realpath(other):
+            return True
+        if os.path.basename(path) in _OF_RUNS and os.path.isdir(other):
+            other = os.path.join(other, os.path.basename(path))
         return os.path.samefile(path, other)
     except (OSError, ValueError):
         return False

@@ -1,6 +1,7 @@
 """Matrices from outside, one per file: NumPy, safetensors, Parquet; no pickle among them."""
 
 import io
+import re
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -182,7 +183,7 @@ def _parquet(path: Path) -> np.ndarray:
             )
         file = pq.ParquetFile(io.BytesIO(plain.content))
         _check_columns(file.schema_arrow, path)
-        table = file.read()
+        table = file.read(columns=_dimensions(file.schema_arrow.names))
         table.validate(full=True)
         return _from_table(table, path)
     except (KgdashError, MemoryError):  # of Arrow's errors that of memory is one
@@ -191,6 +192,18 @@ def _parquet(path: Path) -> np.ndarray:
         raise KgdashError(
             f"{path} is no Parquet file of numbers ({error!s:.120}); write it again"
         ) from error
+
+
+def _dimensions(names: list[str]) -> list[str]:
+    """Put columns that are named by one word and their number in the order of their numbers.
+
+    Two files may have them in different ones. An index that pandas wrote is no dimension.
+    """
+    names = [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
+    numbered = [re.fullmatch(r"(.*?)([0-9]{1,9})", name) for name in names]
+    if len({found and found[1] for found in numbered}) > 1 or not all(numbered):
+        return names
+    return sorted(names, key=lambda name: int(re.split(r"\D", name)[-1]))
 
 
 def _check_columns(schema: Any, path: Path) -> None:

@@ -32,7 +32,7 @@ def read_numbered(path: Path, openke: bool = False) -> tuple[str, ...]:
     :param openke: whether the first line may tell how many there are, and the number comes last
         where names are numbers, too
     :return: the names in the order of their numbers
-    :raises KgdashError: if the numbers are not 0, 1, 2, …, each once
+    :raises KgdashError: if the numbers are not 0, 1, 2, …, each once, or either column may be they
     """
     text = decode_text(read_content(path, str(path), _MOST), str(path))
     # Either column may hold the numbers: a list ends where neither can, and takes no more memory.
@@ -56,9 +56,18 @@ def read_numbered(path: Path, openke: bool = False) -> tuple[str, ...]:
                 names[int(columns[own])] = columns[1 - own]
         if not found:
             break
-    for names in reversed(found.values()) if openke else found.values():
-        if names and max(names) == len(names) - 1:
-            return tuple(names[number] for number in range(len(names)))
+    readings = [
+        tuple(names[number] for number in range(len(names)))
+        for names in found.values()
+        if names and max(names) == len(names) - 1
+    ]
+    if len(readings) == 2 and not openke and readings[0] != readings[1]:
+        raise KgdashError(
+            f"{path}: either column may be the numbers of rows, and they differ; write names that "
+            "are no such numbers, such as e12 for 12"
+        )
+    if readings:
+        return readings[-1 if openke else 0]
     raise KgdashError(f"{path}: expected the numbers 0, 1, 2, … of rows, each once, with a name")
 
 

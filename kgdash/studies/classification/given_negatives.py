@@ -33,7 +33,7 @@ KINDS = ("closed-world", "verified")
 class GivenNegatives:
     """False triples for validation and test: int64 ids, ``(n, 3)`` each, distinct, none known.
 
-    ``notes`` say what of the files was left out.
+    ``notes`` say what of the files was left out, and how many triples stand in both.
     """
 
     valid: np.ndarray
@@ -76,6 +76,13 @@ def read_negatives(
         path = files[split]
         read[split], left_out = _read(path, graph, (contents or {}).get(split))
         notes += [f"{path.name}: {count:,} {why}" for why, count in left_out.items() if count]
+    both = len(read["valid"]) + len(read["test"])
+    both -= len(distinct_rows(np.concatenate([read["valid"], read["test"]])).rows)
+    if both:
+        notes.append(
+            f"{both:,} of {len(read['test']):,} false triples of test are those of validation, "
+            "too: what is fitted there looks better than it is"
+        )
     return GivenNegatives(read["valid"], read["test"], tuple(notes))
 
 

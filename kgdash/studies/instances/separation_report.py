@@ -11,6 +11,8 @@ import pandas as pd
 
 from kgdash.files.markdown import markdown_table, versions
 from kgdash.runs import Run
+from kgdash.runs.description import recorded_mrr
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.separation import ALL, Comparison
 
 #: measure -> its name in words
@@ -77,9 +79,9 @@ def _about(run: Run, found: Comparison, aggregate: str, notes: Sequence[str]) ->
         model.append(f"dimension {training['model_kwargs'].get('embedding_dim', 'unknown')}")
     if "epochs" in training:
         model.append(f"{training['epochs']} epochs of {training.get('training_loop', 'training')}")
-    if "evaluation" in training:
-        mrr = training["evaluation"]["inverse_harmonic_mean_rank"]
-        model.append(f"test MRR {mrr:.3f}")
+    mrr = recorded_mrr(training)
+    if mrr is not None:
+        model.append(f"test MRR {number(mrr)} as recorded at training")
     return [
         f"- Graph: {graph.name}, {graph.num_entities:,} entities, {graph.num_relations:,} "
         f"relations, {len(graph.known()):,} known triples.",

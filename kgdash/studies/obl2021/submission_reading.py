@@ -60,7 +60,7 @@ def read_submissions(
     :return: in the order of the files; those that come in two halves last
     :raises KgdashError: on another format, a damaged file, an array that is not of integers or not
         of that shape, an id that is no entity's, an entity twice in a row, or a half without the
-        other
+        other, or twice
     """
     check_ids(graph, ids)
     found: list[Submission] = []
@@ -71,8 +71,15 @@ def read_submissions(
             found.append(_submission(name, arrays, graph, ids))
             continue
         ((kind, array),) = arrays.items()
-        side = _side(name, kind)
-        halves.setdefault(re.sub("heads|tails", "…", name), {})[side] = (name, array)
+        side, path = _side(name, kind), Path(name)
+        alike = str(path.with_name(re.sub("heads|tails", "…", path.name)))
+        sides = halves.setdefault(alike, {})
+        if side in sides:
+            raise KgdashError(
+                f"{name} and {sides[side][0]} both hold the {side} of one submission: name the "
+                "files of each alike but for heads and tails, such as seed1_heads.npy"
+            )
+        sides[side] = (name, array)
     for sides in halves.values():
         (name, _), *_ = sides.values()
         if len(sides) == 1:

@@ -42,6 +42,10 @@ _AMIE = {
     "PCA Body size": "pca_body_size",
 }
 
+#: metrics that count, and how they and shares may be written: AMIE has decimal commas at times
+_COUNTS = ("support", "body_size", "pca_body_size")
+_WHOLE, _SHARE = r"\d{1,15}([.,]0*)?", r"(\d{1,15}([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,3})?"
+
 _ANYBURL = ("body_size", "support", "standard_confidence")
 
 #: line number, text of the rule, its metrics as they are written
@@ -113,7 +117,10 @@ def _read(file: RuleFile, graph: KnowledgeGraph, progress: Progress) -> Rules:
 def _rows(lines: list[str], shown: str) -> tuple[str, Iterator[_Row]]:
     """Recognise a file and return its kind, and its rows that hold rules."""
     header = next((line for line in lines if line.strip()), "")
-    if "rule" in (column.strip().lower() for column in re.split(r"[\t,]", header)):
+    named = {column.strip() for column in header.split("\t")}
+    if not named & _AMIE.keys() and "rule" in (
+        column.strip().lower() for column in re.split(r"[\t,]", header)
+    ):
         return "table", _table(lines, shown)
     if any(re.search(r"\)\s*<=(\s|$)", line) for line in lines[:1000]):
         return "AnyBURL", _anyburl(lines, shown)
@@ -153,7 +160,7 @@ def _anyburl(lines: list[str], shown: str) -> Iterator[_Row]:
 def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     header = next(line for line in lines if line.strip())
     comma = "," if "\t" not in header else "\t"
-    rows = csv_rows((f"{line}\n" for line in lines), shown, delimiter=comma)
+    rows = csv_rows((f"{line}\n" for line in lines), shown, delimiter=comma, skipinitialspace=True)
     names = next(row for _, row in rows if "".join(row).strip())
     every = {name.strip().lower(): place for place, name in enumerate(names)}
     # Not of all columns, which may be many, in each row.
@@ -217,15 +224,18 @@ class _Found:
         self._first.setdefault(why, first)
 
     def _number(self, text: str, name: str, line: int) -> float:
-        if not text.strip():
+        if text.strip().lower() in ("", "nan"):
             return float("nan")
-        try:
-            return float(text.replace(",", "."))
-        except ValueError as error:
-            raise KgdashError(
-                f"expected a number for the {name.replace('_', ' ')}; found {text[:40]!r} "
-                f"({self.shown}, line {line})"
-            ) from error
+        share = name not in _COUNTS
+        if re.fullmatch(_SHARE if share else _WHOLE, text.strip()):
+            value = float(text.replace(",", "."))
+            if value <= 1 or not share:
+                return value
+        kind = "a number from 0 to 1" if share else "a whole number"
+        raise KgdashError(
+            f"expected {kind} for the {name.replace('_', ' ')}; found {text[:40]!r} ({self.shown}, "
+            f"line {line})"
+        )
 
 
 def _unknown(atoms: tuple[WrittenAtom, ...], names: Names) -> str | None:

@@ -20,6 +20,10 @@ ORDERS = ("support", "confidence", "both labels")
 _TRIED = 20
 
 
+#: what stands behind the source of a rule whose metrics are not the file's
+COUNTED = ", counted here"
+
+
 @dataclass(frozen=True)
 class RuleSelection:
     """Which rules are taken, and how many of their predictions.
@@ -100,6 +104,7 @@ def usable_rules(
 
     :param graph: rules whose support or confidence the file does not give are counted on its train
     :param min_pca: minimum PCA confidence, in [0, 1]; of the standard one where that is not known
+    :return: with `COUNTED` behind the source of those
     :raises KgdashError: if no rule is left
     """
     table = rules.table
@@ -108,6 +113,8 @@ def usable_rules(
         counted = count_rules(graph, rules.take(np.flatnonzero(bare)).rules, progress)
         table = table.copy()
         table.loc[bare, list(METRICS)] = counted[[*METRICS]].to_numpy(dtype=float)
+        if "source" in table:
+            table.loc[bare, "source"] += COUNTED
     kept = (table["support"] >= min_support) & (confidence(table) >= min_pca)
     if not kept.any():
         raise KgdashError(

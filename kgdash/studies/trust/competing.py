@@ -3,16 +3,15 @@
 Defined in numbers.md#26-the-trust-card.
 """
 
-from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.folder_memory import FolderMemory
 from kgdash.formats.run_directory import MANIFEST, read_manifest
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
+from kgdash.runs.description import recorded_mrr
 from kgdash.studies.inspection.other_runs import folders_on_same_graph
 
 #: runs whose MRR differs from the run's by at most this part of it are about as good
@@ -37,12 +36,6 @@ def competing_names(run: Run, progress: Progress = silent) -> list[str]:
         if (mrr := _mrrs.get(folder)) is not None and abs(mrr - own) <= MARGIN * own
     )
     return list(islice(near, _MOST))
-
-
-def recorded_mrr(training: Mapping[str, Any]) -> float | None:
-    """Return the MRR on test that kgdash recorded after a training, or None."""
-    value = (training.get("evaluation") or {}).get("inverse_harmonic_mean_rank")
-    return value if isinstance(value, float) else None
 
 
 def _read_mrr(folder: Path) -> float | None:

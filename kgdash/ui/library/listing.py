@@ -32,8 +32,8 @@ def show_runs() -> None:
         placeholder="–",
         column_config=number_columns(
             table,
-            mrr="MRR ↑",
-            hits_at_10="Hits@10 ↑",
+            mrr="recorded MRR ↑",
+            hits_at_10="recorded Hits@10 ↑",
             written=st.column_config.DatetimeColumn("written", format="YYYY-MM-DD HH:mm"),
         ),
         on_select=lambda: _choose(key, values),

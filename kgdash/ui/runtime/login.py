@@ -20,7 +20,7 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_ur
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.pace import Pace, Turns
+from kgdash.serving.pace import Full, Pace, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.runtime.plain_page import plain_page
@@ -53,6 +53,11 @@ _WORK = (_BEGINNING, _CALLBACK, AUTH_LOGOUT_ENDPOINT)
 #: seconds after which who does not read what is sent, or a provider that is silent, keeps no turn
 _AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 
+#: strangers that wait for their turn, and what others are told; cookies of a request, of which
+#: browsers send some 180 at most
+_MOST_WAIT, _MOST_COOKIES = 1_000, 200
+_BUSY = plain_page("Busy", "<p>Too many are waiting to log in. Try again in a minute.</p>", 503)
+
 #: answers that one visitor gets at once, others wait, and bytes of a piece of them: what nobody
 #: reads would stay in memory
 _OWN_AT_ONCE, _PIECE = 16, 2**16
@@ -67,8 +72,8 @@ class LogInDoor:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._working = Turns(_AT_ONCE, _REST, _LONGEST)
-        self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST)
+        self._working = Turns(_AT_ONCE, _REST, _LONGEST, _MOST_WAIT)
+        self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
         self._own = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_OWN_AT_ONCE))
         self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
 
@@ -78,19 +83,22 @@ class LogInDoor:
         asks = settings is not None and settings.login is not None
         if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
             assert settings is not None
-            end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
+            end_log_in(_claims(_cookies(scope), settings), settings)
         if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
             if not asks or scope["path"] not in _WORK:
                 await self._app(scope, receive, send)
                 return
             _spare_provider()
-            async with self._working.turn(_address(scope)):
-                if (whole := await _heard(receive)) is not None:
-                    seals = scope["path"] == _CALLBACK
-                    await self._app(scope, whole, sealing(send) if seals else send)
+            try:
+                async with self._working.turn(_address(scope)):
+                    if (whole := await _heard(receive)) is not None:
+                        seals = scope["path"] == _CALLBACK
+                        await self._app(scope, whole, sealing(send) if seals else send)
+            except Full:
+                await _BUSY(scope, receive, send)
             return
         assert settings is not None
-        cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
+        cookies = _cookies(scope)
         claims = _claims(cookies, settings)
         if claims and (who := admitted(claims, settings)) is not None:
             scope = {**scope, OWNER: who.folder}
@@ -107,8 +115,19 @@ class LogInDoor:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
-        async with self._answering.turn(_address(scope)):
-            await _answer(scope, claims)(scope, receive, send)
+        del cookies, settings
+        try:
+            async with self._answering.turn(_address(scope)):
+                await _answer(scope, claims)(scope, receive, send)
+        except Full:
+            await _BUSY(scope, receive, send)
+
+
+def _cookies(scope: Scope) -> Mapping[str, str]:
+    """Return the cookies of all headers, as Streamlit reads them; none where they are too many."""
+    headers = [value for name, value in scope["headers"] if name == b"cookie"]
+    many = sum(header.count(b";") + 1 for header in headers) > _MOST_COOKIES
+    return {} if many else HTTPConnection(scope).cookies
 
 
 def _address(scope: Scope) -> str:

@@ -140,7 +140,7 @@ def _texts() -> dict[str, str]:
 
 def _parts(row: dict[str, Any]) -> list[str]:
     about = " on ".join(filter(None, (row["model"], row["graph"])))
-    mrr = "" if row["mrr"] is None else f"MRR {number(row['mrr'])}"
+    mrr = "" if row["mrr"] is None else f"recorded MRR {number(row['mrr'])}"
     mrr += " (PyKEEN's)" * (row["evaluated_by"] == "PyKEEN")
     return [part for part in (row["name"], mrr, about) if part]
 

@@ -77,12 +77,13 @@ def call_with(made: typer.Typer, *arguments: object) -> None:
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
-def odd_values(kind, info) -> st.SearchStrategy:
+def odd_values(kind, info, name) -> st.SearchStrategy:
     """Draw values of a parameter's type that are hard to write."""
     if inspect.isclass(kind) and issubclass(kind, StrEnum):
         return st.sampled_from([member.value for member in kind])
     if kind is Path:
-        return TEXT.map(lambda text: f"dir/a{text.replace('/', '')}.csv")
+        # Two outputs are not one file.
+        return TEXT.map(lambda text: f"dir/{name}{text.replace('/', '')}.csv")
     if kind is int:
         return st.integers(info.min or 0, info.max)
     return {
@@ -103,7 +104,7 @@ def draw_arguments(function, data) -> list[str]:
         many = getattr(hint, "__origin__", None)
         kind = get_args(hint)[0] if many else hint
         count = {None: 1, list: 2, tuple: len(get_args(hint))}[many]
-        values = [str(data.draw(odd_values(kind, info), label=name)) for _ in range(count)]
+        values = [str(data.draw(odd_values(kind, info, name), label=name)) for _ in range(count)]
         flag = (info.param_decls or (None,))[0] or info.default
         flag = flag.split("/")[0] if isinstance(flag, str) else "--" + name.replace("_", "-")
         if isinstance(info, typer.models.ArgumentInfo):

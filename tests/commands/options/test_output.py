@@ -1,5 +1,7 @@
 """A call as it is written into results, and tables as they are printed."""
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,9 @@ from kgdash import cli
 from kgdash.commands.options import output
 from kgdash.commands.options.output import command_text, write_or_print
 from kgdash.files.table import to_csv
+from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS
 from tests.support.cli import strict_json
+from tests.support.paths import ROOT
 
 
 def test_where_things_lie_here_is_not_written(tmp_path):
@@ -75,6 +79,23 @@ def test_json_is_alone_on_standard_output_while_the_table_goes_to_a_file(call, c
     assert table.startswith("wrote ")
     assert strict_json(call(name, "umls-transe", *options, "--json", "--out", tmp_path / "2.csv"))
     assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+def test_no_output_replaces_another_or_a_file_of_the_run(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "kgdash" / "demo" / "umls-transe", tmp_path / "run")
+    monkeypatch.chdir(tmp_path)
+    before = (tmp_path / "run" / "run.json").read_bytes()
+    rules = ["rules", "umls-transe", "--out", "one.tsv", "--save-rules", "./one.tsv"]
+    for arguments, message in (
+        (rules, "--out would replace one.tsv, which --save-rules names"),
+        (["metrics", "run", "--save-config", "run/run.json"], "would replace run/run.json, which "),
+        (["metrics", "run", "--save-config", "run/graph.json"], "would replace run/graph.json"),
+    ):
+        result = CliRunner().invoke(cli.app, arguments)
+        assert message in str(result.exception)
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+    assert not (tmp_path / "one.tsv").exists()
+    assert {MANIFEST, GRAPH, TRIPLES, WEIGHTS} == set(output._OF_RUNS)
 
 
 @pytest.mark.parametrize("output", ["--out", "--save-config"])

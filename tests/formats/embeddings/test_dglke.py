@@ -104,6 +104,10 @@ REFUSED = {
         lambda p: (p / "entities.tsv").write_text("0\ta\n2\tb\n"),
         "expected the numbers 0, 1, 2",
     ),
+    "names that are numbers, too": (
+        lambda p: (p / "entities.tsv").write_text("0\t2\n1\t0\n2\t1\n"),
+        "either column may be the numbers of rows, and they differ; write names .*e12 for 12",
+    ),
     "three columns": (
         lambda p: (p / "entities.tsv").write_text("0\ta\tb\n"),
         r"expected a number and a name; found '0\\ta\\tb' .*entities.tsv, line 1",

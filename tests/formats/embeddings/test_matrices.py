@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -43,6 +44,15 @@ WRITERS = {
     "parquet, columns": lambda p: parquet(
         p / "a.parquet", **{str(k): VALUES[:, k] for k in range(3)}
     ),
+    "parquet, columns in another order": lambda p: parquet(
+        p / "a.parquet", **{f"d2_{k}": VALUES[:, k - 9] for k in (10, 11, 9)}
+    ),
+    "parquet, named columns": lambda p: parquet(
+        p / "a.parquet", **{name: VALUES[:, k] for k, name in enumerate(("z1", "y0", "x"))}
+    ),
+    "parquet, an index of pandas": lambda p: pd.DataFrame(
+        VALUES.astype(float), columns=list("cab"), index=[0.5, 1.5, 2.5, 9]
+    ).to_parquet(p / "a.parquet"),
     "parquet, lists": lambda p: parquet(p / "a.parquet", v=lists(VALUES)),
     "parquet, lists of one length": lambda p: parquet(
         p / "a.parquet", v=lists(VALUES, pa.list_(pa.float32(), 3))

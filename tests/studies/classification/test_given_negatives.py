@@ -44,6 +44,16 @@ def test_what_is_left_out_is_counted(tmp_path):
     )
 
 
+def test_those_of_both_are_told(tmp_path):
+    files = write(tmp_path)
+    with gzip.open(files["test"], "wt") as stream:
+        stream.write(TEST + "e1\tr1\te3\n")
+    assert read_negatives(files, GRAPH).notes[-1] == (
+        "1 of 2 false triples of test are those of validation, too: what is fitted there looks "
+        "better than it is"
+    )
+
+
 def test_uploads_are_read_like_files(tmp_path):
     files = write(tmp_path)
     contents = {split: path.read_bytes() for split, path in files.items()}

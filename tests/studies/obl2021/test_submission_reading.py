@@ -236,3 +236,25 @@ def test_a_header_that_claims_too_much_allocates_nothing():
 def test_files_that_are_missing():
     with pytest.raises(KgdashError, match=r"can not read nowhere\.npz: No such file"):
         read_arrays(Path("nowhere.npz"))
+
+
+@pytest.mark.parametrize("folders", [("", ""), ("1_heads/", "1_heads/")])
+def test_two_submissions_of_one_name(folders):
+    files = [
+        (f"{folder}top10_{side}.npy", npy(rows(start)))
+        for folder, start in zip(folders, (0, 5), strict=True)
+        for side in ("heads", "tails")
+    ]
+    with pytest.raises(KgdashError, match="both hold the heads of one submission"):
+        read(*files)
+
+
+def test_folders_that_differ_by_heads_and_tails_alone_are_two():
+    files = [
+        (f"by_{folder}/top10_{side}.npy", npy(rows(start)))
+        for folder, start in (("heads", 0), ("tails", 5))
+        for side in ("heads", "tails")
+    ]
+    first, second = read(*files)
+    np.testing.assert_array_equal(first.heads, first.tails)
+    np.testing.assert_array_equal(second.heads, rows(5))

@@ -49,6 +49,8 @@ def test_amie_s_log():
     }
     assert found.table["head_coverage"].tolist() == [0.5, 0.125]
     assert found.notes == ()
+    headless = LOG[LOG.index("Rule\t") :]
+    pd.testing.assert_frame_equal(read(headless).table, found.table)
 
 
 @pytest.mark.parametrize("place", ["rule,{}\n", "rule,note\nr0(X Y),{}\n"])
@@ -135,11 +137,15 @@ def test_a_label_of_two_entities_is_not_guessed():
         ("", r"rules.txt gives no rule for graph tiny: no line is a rule. Expected"),
         ("hello\nworld\n", "no line is a rule"),
         ("5\t5\t1.0\tr7(X,Y) <= r1(X,Y)\n", "1 of 1 rules left out, over names .* 'r7', line 1"),
-        (LOG.replace("0.25", "often"), r"number for the standard confidence; found 'often' .*4"),
+        (LOG.replace("0.25", "often"), r"0 to 1 for the standard confidence; found 'often' .*4"),
+        (LOG.replace("0.25", "25"), "from 0 to 1 for the standard confidence; found '25'"),
+        (LOG.replace("0.25", "-1"), "from 0 to 1 for the standard confidence; found '-1'"),
+        (BURL.replace("39", "3,900"), r"a whole number for the body size; found '3,900'.*line 1"),
+        (BURL.replace("39", "3_9"), r"a whole number for the body size; found '3_9'"),
         (LOG.replace("\t0.5\t", "\t"), "expected 8 columns, a rule and Head .*found 7.*4"),
         (BURL.replace("\t5\t", "\t"), r"expected AnyBURL's columns.* \(rules.txt, line 1\)"),
         (BURL + "the end\n", r"found 'the end' \(rules.txt, line 3\)"),
-        (BURL.replace("39", "many"), r"number for the body size; found 'many'.*line 1"),
+        (BURL.replace("39", "many"), r"whole number for the body size; found 'many'.*line 1"),
         ("rule,support\n,3\n", "no rule"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.classification.given_negatives import read_negatives
 from kgdash.studies.rules.confidence import METRICS, count_rules
-from kgdash.studies.rules.files import RuleFile
+from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.mining import mine_bodies
 from kgdash.studies.rules.rule import Rules, parse_rule
 from kgdash.studies.rules.selection import (
@@ -88,6 +88,8 @@ def test_rules_without_counts_are_counted():
     usable = usable_rules(GRAPH, ruled(), 1, 0).table
     counted = count_rules(GRAPH, ruled().rules)[list(METRICS)]
     np.testing.assert_array_equal(usable[list(METRICS)], counted[counted["support"] > 0])
+    ours = read_rules(RuleFile(b'rule\n"r0(X,Y) <= r1(X,Y)"\n', "x.csv"), GRAPH)
+    assert usable_rules(GRAPH, ours, 0, 0).table["source"].tolist() == ["table, counted here"]
 
 
 def test_rules_are_taken_with_what_is_known_of_them():

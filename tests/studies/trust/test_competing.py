@@ -8,9 +8,10 @@ import pytest
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import library
 from kgdash.runs.bundled import DEMO, bundled_names
+from kgdash.runs.description import recorded_mrr
 from kgdash.runs.library import runs_folder
 from kgdash.studies.trust import competing
-from kgdash.studies.trust.competing import MARGIN, competing_names, recorded_mrr
+from kgdash.studies.trust.competing import MARGIN, competing_names
 
 
 def test_bundled_runs(bundled):

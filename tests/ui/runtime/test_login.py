@@ -291,6 +291,37 @@ def test_strangers_leave_the_loop_to_others(tmp_path, monkeypatch):
     assert (answered.count("/"), answered.count("/auth/login")) == (8, 8)
 
 
+def test_so_many_strangers_wait_and_others_are_told_at_once(client, monkeypatch):
+    """What waits is kept in memory: thousands with long headers took gigabytes."""
+    monkeypatch.setattr(login, "_MOST_WAIT", 5)
+    monkeypatch.setattr(login, "_SHORT_REST", 300)
+    monkeypatch.setattr(login, "_REST", 300)
+    told: list[int] = []
+
+    async def note_status(message):
+        told.append(message.get("status", 0))
+
+    async def many():
+        door = LogInDoor(PlainTextResponse("inside"))
+        paths = ["/"] * 20 + ["/auth/login"] * 20
+        waits = [asyncio.ensure_future(door(s, heard, note_status)) for s in scopes(paths)]
+        await asyncio.sleep(0.1)
+        for wait in waits:
+            wait.cancel()
+
+    run_apart(many())
+    assert (told.count(503), told.count(401)) == (14, 8)
+
+
+def test_more_cookies_than_browsers_send_are_not_read(client, monkeypatch):
+    come_as(client, ADA)
+    mine = f"_streamlit_user={client.cookies['_streamlit_user']}"
+    for more, inside in ((199, True), (200, False)):
+        client.cookies.clear()
+        answer = client.get("/", headers={"cookie": "; ".join([mine, *["a=b"] * more])})
+        assert (answer.text == "inside") is inside
+
+
 def test_a_visitor_gets_so_many_answers_at_once(client):
     """Who reads none of a file of megabytes would have it kept for each connection."""
     inside = []
