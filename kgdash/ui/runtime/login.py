@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from html import escape
 
 from anyio import CancelScope
@@ -24,7 +24,7 @@ from kgdash.serving.pace import Full, Pace, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.runtime.plain_page import plain_page
-from kgdash.ui.runtime.visitors import OWNER, server_settings
+from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 
 #: where the provider leads back to, and Streamlit makes its cookie
 _CALLBACK = "/oauth2callback"
@@ -101,7 +101,8 @@ class LogInDoor:
         cookies = _cookies(scope)
         claims = _claims(cookies, settings)
         if claims and (who := admitted(claims, settings)) is not None:
-            scope = {**scope, OWNER: who.folder}
+            is_in = partial(admitted, claims, settings)
+            scope = {**scope, OWNER: who.folder, IS_IN: lambda: is_in() is not None}
             app = come_back(scope, cookies) or self._app
             if scope["type"] == "websocket":
                 await app(scope, receive, send)

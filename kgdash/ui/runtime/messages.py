@@ -18,13 +18,16 @@ from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from kgdash.files.event_log import note
 from kgdash.serving.pace import Pace
 from kgdash.ui.runtime.page_turns import have_threads
-from kgdash.ui.runtime.visitors import OWNER, server_settings
+from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 
 _OPERATION = "backend_operation_request"
 
 #: kinds of messages that are passed on; of operations, these
 NEEDED = frozenset({"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"})
 OPERATIONS = frozenset({"deferred_file", "dataframe_chunk"})
+
+#: of those, what gives nothing away to whose log-in has ended
+_OF_PAGES = NEEDED - {"file_urls_request"}
 
 #: connections of one visitor, each a tab
 MOST_TABS = 32
@@ -70,7 +73,8 @@ class KnownMessages:
         """Drop messages of other kinds than `NEEDED`, where a server has settings.
 
         What one visitor's tabs send faster than people click waits, and so does one tab more.
-        Who has too many tabs gets no further one.
+        Who has too many tabs gets no further one. After a log-in's end a tab is offered another one
+        and gets nothing else.
         """
         if scope["type"] != "websocket" or server_settings() is None:
             await self._app(scope, receive, send)
@@ -101,7 +105,9 @@ class KnownMessages:
                 parts = _parts(asked)
                 if many := min(parts, _MOST_PARTS) // _PARTS_AS_ONE:
                     await pace.keep(many)
-                if parts <= _MOST_PARTS and _is_needed(asked):
+                if parts > _MOST_PARTS or not _is_needed(asked):
+                    continue
+                if _is_of_page(asked) or scope.get(IS_IN, lambda: True)():
                     return message
 
         opened = Counter([owner or ""])
@@ -111,6 +117,12 @@ class KnownMessages:
             await self._app(scope, receive_needed, send)
         finally:
             self._tabs -= opened
+
+
+def _is_of_page(asked: BackMsg) -> bool:
+    """Tell whether the whole page is asked for, which asks itself who comes, or nothing at all."""
+    kind = asked.WhichOneof("type")
+    return kind in _OF_PAGES and not asked.rerun_script.fragment_id
 
 
 def _is_look(content: bytes) -> bool:

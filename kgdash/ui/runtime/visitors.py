@@ -16,6 +16,9 @@ from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 #: of a connection's scope (ASGI): the folder of who made it, where the door knows
 OWNER = "kgdash_owner"
 
+#: of a connection's scope: tells whether the log-in that made it still counts
+IS_IN = "kgdash_is_in"
+
 
 def server_settings() -> ServerSettings | None:
     """Return the settings that ``$KGDASH_SERVER`` names, read once; None: this machine is served.

@@ -14,7 +14,7 @@ from kgdash.serving import pace
 from kgdash.serving.settings import SETTING
 from kgdash.ui.runtime import messages
 from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
-from kgdash.ui.runtime.visitors import OWNER
+from kgdash.ui.runtime.visitors import IS_IN, OWNER
 
 KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
 OTHERS = {"clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"}
@@ -158,6 +158,23 @@ def tab_of(door, owner: str):
         await door({**scope, OWNER: owner}, receive, send)
 
     return TestClient(of).websocket_connect("/")
+
+
+def test_after_the_log_in_s_end_a_tab_gets_its_page_alone(client, waited):
+    """Parts of a page and prepared files do not ask who comes."""
+    part, file = BackMsg(), BackMsg()
+    part.rerun_script.fragment_id = "a"
+    file.backend_operation_request.deferred_file.file_id = "0a"
+    sent = [m.SerializeToString() for m in (part, file)] + [message("rerun_script")]
+    door, is_in = client.app, True
+
+    async def of(scope, receive, send):
+        await door({**scope, IS_IN: lambda: is_in}, receive, send)
+
+    inside = TestClient(of)
+    assert len(arrived(inside, *sent)) == 3
+    is_in = False
+    assert arrived(inside, *sent) == ["rerun_script"]
 
 
 def test_tabs_of_one_visitor_share_their_pace(client, waited):
