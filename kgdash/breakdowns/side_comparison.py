@@ -15,6 +15,7 @@ from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled, side_rows
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.statistics.estimate import whole_or_half
+from kgdash.statistics.jackknife import clustered_width
 
 _METRICS = (
     "inverse_harmonic_mean_rank",
@@ -60,11 +61,18 @@ def compare_sides(
 def harder_side(ranks: pd.DataFrame, rank_type: str = "realistic") -> str | None:
     """Say which side is harder, by 1/rank of each triple; None where the two are not told apart.
 
+    Neither where triples of one head, one tail or one relation are drawn together.
+
     :param ranks: of `kgdash.runs.Run.ranks`, heads and tails
     """
-    heads, tails = 1 / ranks[rank_type].to_numpy()[side_rows(ranks, "both")]
-    difference = mean_estimate(heads - tails, bounds=(-1, 1))
+    rows = side_rows(ranks, "both")
+    heads, tails = 1 / ranks[rank_type].to_numpy()[rows]
+    values = heads - tails
+    difference = mean_estimate(values, bounds=(-1, 1))
     if difference.n < SMALL:
+        return None
+    units = ranks[[*IDS]].to_numpy()[rows[0]]
+    if abs(difference.value) <= max(clustered_width(values, unit) for unit in units.T):
         return None
     return "tail" if difference.low > 0 else "head" if difference.high < 0 else None
 

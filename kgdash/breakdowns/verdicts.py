@@ -56,7 +56,8 @@ def groups_verdict(
     return (
         f"{said} Of {len(large):,} groups with an interval, {below:,} lie below all "
         f"together ({number(overall)}) with their whole interval, {above:,} above; of groups that "
-        f"differ in nothing, some {whole_or_half((1 - level) * len(large))} would."
+        f"differ in nothing, some {whole_or_half((1 - level) * len(large))} would, were triples "
+        "independent: those of one entity or relation are alike, and more do."
     )
 
 

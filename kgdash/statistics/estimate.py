@@ -34,7 +34,7 @@ def number(value: float) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == 0 or 1e-3 <= abs(value) < 100:
-        return f"{value:#.3g}"
+        return f"{value:#.3g}".removesuffix(".")
     return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
 
 

@@ -18,7 +18,7 @@ from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap, check_level
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.permutation import coefficients, permutation_p
+from kgdash.statistics.permutation import coefficients, largest_p
 from kgdash.statistics.rounding import rounded
 from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
@@ -52,7 +52,7 @@ def correlations(
     table: pd.DataFrame,
     tasks: Sequence[str] | None = None,
     bootstrap: Bootstrap = BOOTSTRAP,
-    dealt: np.ndarray | None = None,
+    dealt: Sequence[np.ndarray] = (),
 ) -> pd.DataFrame:
     """Correlate the ReliK of subgraphs with each task.
 
@@ -62,11 +62,11 @@ def correlations(
 
     :param table: of `score_subgraphs`
     :param tasks: columns of it; default: all
-    :param dealt: of `dealt_means`, of the table's subgraphs: ``(deals, rows)``
+    :param dealt: of `dealt_means`, of the table's subgraphs: arrays ``(deals, rows)``
     :return: one row per task and coefficient ("pearson", "spearman", "kendall"): ``task``,
         ``coefficient`` (str), ``subgraphs`` (int64: taken), ``left_out`` (int64: those without a
         value), ``without_triples`` (int64: those of them without any known triple, so that there
-        is no ReliK), ``value``, ``p`` (SciPy's), ``p_permutation`` (of `permutation_p`; NaN without
+        is no ReliK), ``value``, ``p`` (SciPy's), ``p_permutation`` (of `largest_p`; NaN without
         ``dealt``), ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs or where one of the
         two is the same everywhere), ``p_holm`` (``p_permutation``, without ``dealt`` ``p``,
         corrected for the number of tasks)
@@ -91,8 +91,8 @@ def correlations(
             values = {"value": value, "p": p, "low": low, "high": high}
             rows.append({"task": task, "coefficient": name, **counts, **values})
     found = pd.DataFrame(rows, columns=_COLUMNS)
-    found["p_permutation"] = np.nan if dealt is None else _permutation_p(table, found, dealt)
-    corrected = found.groupby("coefficient")["p" if dealt is None else "p_permutation"]
+    found["p_permutation"] = _permutation_p(table, found, dealt)
+    corrected = found.groupby("coefficient")["p_permutation" if dealt else "p"]
     return found.assign(p_holm=corrected.transform(lambda p: holm(p.to_numpy())))
 
 
@@ -218,7 +218,9 @@ def _pairs(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray, np.n
     return finite, x[finite], y[finite]
 
 
-def _permutation_p(table: pd.DataFrame, found: pd.DataFrame, dealt: np.ndarray) -> np.ndarray:
+def _permutation_p(
+    table: pd.DataFrame, found: pd.DataFrame, dealt: Sequence[np.ndarray]
+) -> np.ndarray:
     """Hold each coefficient found beside those of dealt ReliK: ``(len(found),)``."""
     columns: dict[str, np.ndarray] = {}
     alike: dict[bytes, np.ndarray] = {}
@@ -231,8 +233,8 @@ def _permutation_p(table: pd.DataFrame, found: pd.DataFrame, dealt: np.ndarray) 
     # Those that leave out the same subgraphs together: dealt ReliK is then ranked once.
     for (name, same), rows in found.groupby(["coefficient", found["task"].map(of_rows)]):
         ours = np.column_stack([columns[task] for task in rows["task"]])
-        chance = coefficients(str(name), dealt[:, alike[same]], ours)
-        p_values[rows.index] = permutation_p(rows["value"].to_numpy(), [chance])
+        chance = ([coefficients(str(name), way[:, alike[same]], ours)] for way in dealt)
+        p_values[rows.index] = largest_p(rows["value"].to_numpy(), chance)
     return p_values
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.graph.subgraph import Subgraph, triples_inside
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
@@ -31,8 +31,8 @@ class DealtRelik:
     once; of an entity those that it is the head of as a head, and of the tail as a tail. Entities
     are dealt among those of their role in these triples (head, tail, or both).
 
-    :param relik: ``head``, ``relation``, ``tail`` (ids), ``head_rank``, ``tail_rank`` (≥ 1: those
-        of ReliK)
+    :param relik: ``head``, ``relation``, ``tail`` (ids), ``relik``, ``head_rank``, ``tail_rank``
+        (≥ 1: those of ReliK)
     :param among: of `AMONG`
     :param seed: of the deals, ≥ 0
     """
@@ -41,9 +41,12 @@ class DealtRelik:
         self.seed, self.rows = seed, len(relik)
         self.deals = max(FEWEST_DEALS, min(DEALS, _MOST // max(self.rows, 1)))
         self._step = max(1, _BLOCK // max(self.rows, 1))
-        halves = {end: 0.5 / relik[f"{end}_rank"].to_numpy() for end in ("head", "tail")}
+        terms = {end: 1.0 / relik[f"{end}_rank"].to_numpy() for end in ("head", "tail")}
+        # Half of each, but for estimates, which are not their mean.
+        scale = relik["relik"].to_numpy() / (terms["head"] + terms["tail"])
+        halves = {end: scale * term for end, term in terms.items()}
         if among == "relations":
-            halves = {"relation": halves["head"] + halves["tail"]}
+            halves = {"relation": relik["relik"].to_numpy()}
         ids = {column: relik[column].to_numpy() for column in halves}
         self._ids = 1 + max((int(each.max()) for each in ids.values() if len(each)), default=-1)
         self._parts = [_Part(ids[column], half, self._ids) for column, half in halves.items()]
@@ -99,25 +102,28 @@ def dealt_means(
     evaluation: SubgraphEvaluation = SubgraphEvaluation(),
     seed: int = 0,
     progress: Progress = silent,
-) -> np.ndarray:
-    """Return the mean ReliK of each subgraph in each deal among entities.
+) -> list[np.ndarray]:
+    """Return the mean ReliK of each subgraph in each deal, by each way of `AMONG`.
 
     :param subgraphs: as of `score_subgraphs`, which asks for the same ReliK
     :param seed: of the deals
-    :return: float64 ``(deals, subgraphs)``; NaN where a subgraph has no known triple
+    :return: float64 arrays ``(deals, subgraphs)``; NaN where a subgraph has no known triple
     :raises KgdashError: on NaN scores
     """
     triples = run.graph.all_triples
     inside = triples_inside(subgraphs, triples)
     rows = np.flatnonzero(np.asarray(inside.sum(axis=0)).ravel())
     if not len(rows):
-        return np.full((FEWEST_DEALS, len(subgraphs)), np.nan)
+        return [np.full((FEWEST_DEALS, len(subgraphs)), np.nan)] * len(AMONG)
     inside = inside[:, rows]
-    counts, means = np.asarray(inside.sum(axis=1)).ravel(), list[np.ndarray]()
+    counts = np.asarray(inside.sum(axis=1)).ravel()
     relik = run.relik(triples=triples[rows], method=evaluation.relik_method)
-    dealt = DealtRelik(relik, seed=seed)
-    for block in dealt:
-        with np.errstate(invalid="ignore"):
-            means.append((inside @ block.T).T / counts)
-        progress(len(means), len(dealt))
-    return np.concatenate(means)
+    found = []
+    for dealt, report in zip(dealt_ways(relik, seed), phases(progress, [2.0, 1.0]), strict=True):
+        means: list[np.ndarray] = []
+        for block in dealt:
+            with np.errstate(invalid="ignore"):
+                means.append((inside @ block.T).T / counts)
+            report(len(means), len(dealt))
+        found.append(np.concatenate(means))
+    return found

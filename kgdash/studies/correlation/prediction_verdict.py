@@ -35,7 +35,12 @@ def prediction_verdict(prediction: PerformancePrediction, label: str) -> str:
     if math.isnan(r2):
         return ""
     means = f"{number(line['mae'])} against {number(mean['mae'])} by the mean"
-    if r2 <= 0:
+    if r2 > 0 and scheme == "overlapping":
+        said = (
+            f"**Whether ReliK tells what {label} to expect, subgraphs that overlap do not tell**, "
+            "as what two share leaks"
+        )
+    elif r2 <= 0:
         said = f"**ReliK does not tell what {label} to expect here** better than the mean of all"
     elif r2 < _HARDLY:
         said = f"**ReliK hardly tells what {label} to expect here**"

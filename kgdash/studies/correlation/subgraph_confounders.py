@@ -1,7 +1,7 @@
 """Does ReliK go with the performance of random subgraphs beyond what degree explains?
 
 Subgraphs overlap, so that intervals and the p-values of independent rows flatter; those by dealing
-ReliK anew among entities do not.
+ReliK anew do not.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def subgraph_factors(
     sampling: SubgraphSampling,
     evaluation: SubgraphEvaluation = SubgraphEvaluation(),
     progress: Progress = silent,
-) -> tuple[pd.DataFrame, np.ndarray]:
+) -> tuple[pd.DataFrame, list[np.ndarray]]:
     """Score random subgraphs, add the mean log degree of their entities, and deal ReliK anew.
 
     :param sampling: its seed is that of the deals, too
@@ -58,14 +58,14 @@ def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
 
 def subgraph_partials(
     table: pd.DataFrame,
-    dealt: np.ndarray,
+    dealt: Sequence[np.ndarray],
     tasks: Sequence[str] = TASKS,
     bootstrap: Bootstrap = BOOTSTRAP,
 ) -> pd.DataFrame:
     """Correlate mean ReliK with performance over subgraphs, plain and with degree taken out.
 
     :param table: of `subgraph_factors`; subgraphs without a value are left out
-    :param dealt: of `subgraph_factors`: ``(deals, subgraphs)``
+    :param dealt: of `subgraph_factors`: arrays ``(deals, subgraphs)``
     :param tasks: columns of the table
     :param bootstrap: of the intervals, over subgraphs
     :return: as `partial_table`, with a column ``task`` before,
@@ -80,7 +80,7 @@ def subgraph_partials(
         if task not in table:
             raise unknown_name("task", task, list(tasks), "the study")
         columns = table["relik"].to_numpy(), table[task].to_numpy()
-        part = partial_table(*columns, controls, bootstrap, dealt=[[dealt]])
+        part = partial_table(*columns, controls, bootstrap, dealt=[[way] for way in dealt])
         part.insert(0, "task", task)
         parts.append(part)
     if not parts:

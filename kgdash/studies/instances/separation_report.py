@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from kgdash.breakdowns.breakdown import SMALL
 from kgdash.files.markdown import markdown_table, versions
 from kgdash.runs import Run
 from kgdash.runs.description import recorded_mrr
 from kgdash.statistics.estimate import number
 from kgdash.studies.instances.separation import ALL, Comparison
+from kgdash.studies.instances.separation_verdict import LEVEL
 
 #: measure -> its name in words
 NAMES = {
@@ -112,14 +114,15 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
     """Say in how many groups ReliK separates, and name those in which it does not."""
     table, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
     table = table[(table["group"] != ALL) & table["roc_auc"].notna()]
-    # Of very few instances the bootstrap's intervals are too narrow, down to no width.
-    sure = table["p"] < 0.05
+    # As the page's verdict: of few questions, and before Holm's correction, nothing is claimed.
+    sure = (table["p_holm"] < LEVEL) & (table["questions"] >= SMALL)
     wrong = table[sure & (table["auc_high"] < 0.5)]
     unsure = table[~sure | ((table["auc_low"] <= 0.5) & (table["auc_high"] >= 0.5))]
     lines = [
         f"## Where it does not separate\n\nOf {len(table)} groups, ReliK separates "
-        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5, and "
-        "Mann–Whitney's p is below 0.05)."
+        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5, "
+        f"Mann–Whitney's p after Holm's correction is below {LEVEL}, and there are {SMALL} "
+        "questions or more)."
     ]
     for rows, what in ((wrong, "Worse than guessing"), (unsure, "Not told from guessing")):
         if len(rows):

@@ -67,8 +67,8 @@ def show_run(
     st.header("Correlations")
     st.caption(
         "p: of independent subgraphs; as they overlap, it flatters, and so do the intervals. "
-        "p (permutation): how often ReliK dealt anew among entities does as much, of each task "
-        "alone; p (Holm): the same, corrected for the number of tasks."
+        "p (permutation): how often ReliK dealt anew among entities, or relations, does as "
+        "much, of each task alone; p (Holm): the same, corrected for the number of tasks."
     )
     _correlation_table(coefficients, f"{name}-correlations")
     with st.expander("The values of every subgraph"):
@@ -137,8 +137,8 @@ def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
             "p-value",
             p_value(row["p_permutation"]),
             f"Holm: {p_value(row['p_holm'])}",
-            "How often ReliK dealt anew among entities does as much, of this task alone; by Holm "
-            "corrected for the number of tasks.",
+            "How often ReliK dealt anew among entities, or relations, does as much, of this task "
+            "alone; by Holm corrected for the number of tasks.",
         )
         show_card(
             "Subgraphs",

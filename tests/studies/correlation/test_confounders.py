@@ -162,7 +162,7 @@ def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
     figures["tail_mrr"] = -degrees + rng.normal(0, 0.2, 200)
     figures.loc[3, "tail_mrr"] = np.nan
     figures["mean_log_degree"] = degrees
-    dealt = rng.normal(size=(99, 200))
+    dealt = [rng.normal(size=(99, 200))]
     found = subgraph_partials(figures, dealt, ["tail_mrr"], bootstrap=Bootstrap(resamples=200))
     rows = found.set_index(["coefficient", "controls"])
     for coefficient in ("spearman", "pearson"):

@@ -11,7 +11,7 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.rounding import rounded
 from kgdash.studies.correlation import dealt_relik
 from kgdash.studies.correlation.correlation import correlations
-from kgdash.studies.correlation.dealt_relik import DealtRelik, dealt_means
+from kgdash.studies.correlation.dealt_relik import AMONG, DealtRelik, dealt_means
 from kgdash.studies.correlation.study_verdict import study_verdict
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
@@ -19,7 +19,8 @@ TASKS = ("tail_mrr", "head_mrr", "both_hits_at_10", "relation_hits_at_1", "accur
 
 
 def relik_of(*rows):
-    return pd.DataFrame(rows, columns=["head", "relation", "tail", "head_rank", "tail_rank"])
+    table = pd.DataFrame(rows, columns=["head", "relation", "tail", "head_rank", "tail_rank"])
+    return table.assign(relik=(1 / table["head_rank"] + 1 / table["tail_rank"]) / 2)
 
 
 def test_an_entity_has_the_ranks_of_one_of_its_role():
@@ -68,14 +69,22 @@ def test_blocks_are_the_same_whatever_their_size(monkeypatch):
 
 def test_means_of_subgraphs(umls):
     parts = draw_subgraphs(umls, SubgraphSampling(5, 10, seed=1))
-    found = dealt_means(umls, parts, seed=4)
     rows = [part.rows_inside(umls.graph.all_triples) for part in parts]
     every = np.unique(np.concatenate(rows))
     relik = umls.relik(triples=umls.graph.all_triples[every])
-    values = np.concatenate(list(DealtRelik(relik, seed=4)))
-    for column, mine in enumerate(rows):
-        expected = values[:, np.searchsorted(every, mine)].mean(axis=1)
-        np.testing.assert_allclose(found[:, column], expected)
+    for among, found in zip(AMONG, dealt_means(umls, parts, seed=4), strict=True):
+        values = np.concatenate(list(DealtRelik(relik, among, seed=4)))
+        for column, mine in enumerate(rows):
+            expected = values[:, np.searchsorted(every, mine)].mean(axis=1)
+            np.testing.assert_allclose(found[:, column], expected)
+
+
+def test_estimates_are_dealt_whole(umls):
+    relik = umls.relik(method="sampled-paper")
+    (drawn, *_) = next(iter(DealtRelik(relik, "relations")))
+    assert np.isclose(drawn[:, None], relik["relik"].unique()).any(axis=1).all()
+    entities = np.concatenate(list(DealtRelik(relik)))
+    assert entities.mean() == pytest.approx(relik["relik"].mean(), rel=0.3)
 
 
 def test_subgraphs_without_triples(umls):
@@ -91,14 +100,18 @@ def study(umls):
     return parts, score_subgraphs(umls, parts), dealt_means(umls, parts)
 
 
-def test_what_is_there_is_found(study):
-    _, table, dealt = study
-    found = correlations(table, ["relation_hits_at_1"], dealt=dealt)
-    said = study_verdict(found, "relation_hits_at_1", "pearson", "Hits@1 of relations")
-    assert "Hits@1 of relations is higher**" in said
+def test_what_is_there_is_found(umls, study):
+    parts, table, dealt = study
+    triples = umls.graph.all_triples
+    ranks = umls.ranks(triples=triples, sides=["tail"])["realistic"]
+    inside = triples_inside(parts, triples)
+    table = table.assign(relik=(inside @ (1 / ranks)) / inside.sum(axis=1))
+    found = correlations(table, TASKS, dealt=dealt)
+    said = study_verdict(found, "tail_mrr", "pearson", "tail MRR")
+    assert "tail MRR is higher**" in said
 
 
-@pytest.mark.parametrize("by", ["entities", "triples"])
+@pytest.mark.parametrize("by", ["entities", "relations", "triples"])
 def test_chance_is_not_taken_for_more(umls, study, by):
     """Without the deals some of these tasks are told apart in 7 and 8 of the 12 studies."""
     parts, table, dealt = study
@@ -106,8 +119,8 @@ def test_chance_is_not_taken_for_more(umls, study, by):
     triples = umls.graph.all_triples
     relik, inside = umls.relik(triples=triples), triples_inside(parts, triples)
     for number in range(12):
-        if by == "entities":
-            values = next(iter(DealtRelik(relik, seed=1000 + number)))[0]
+        if by in AMONG:
+            values = next(iter(DealtRelik(relik, by, seed=1000 + number)))[0]
         else:
             values = rng.permutation(relik["relik"])
         table = table.assign(relik=(inside @ values) / inside.sum(axis=1))
