@@ -60,7 +60,7 @@ def test_choice_of_the_run_holds_on_every_page_and_in_the_address(address, tab, 
     expect_cards(tab, overview(run))
     assert tab.evaluate(_LUMINANCE) > 200
     other = kgdash.load("umls-rotate")
-    select(tab, "run_choice", "umls-rotate · recorded MRR 0.846 · RotatE on umls")
+    select(tab, "run_choice", "umls-rotate · MRR 0.846 · RotatE on umls")
     expect_cards(tab, overview(other))
     go_to(tab, "Metrics", "All metrics")
     tab.get_by_role("heading", name="All metrics", exact=True).wait_for()

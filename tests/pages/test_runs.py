@@ -86,9 +86,9 @@ def test_the_choice_says_of_each_run_what_it_is(tmp_path):
     app = choose_folder(open_page("overview"), tmp_path / "lately")
     keep_run(demo, "mine")
     options = run(app).get_by_key("run_choice").options
-    assert options[0] == "mine · recorded MRR 0.846 · RotatE on umls"
-    assert "umls-transe · recorded MRR 0.754 · TransE on umls" in options
-    assert options[-2] == f"lately · recorded MRR 0.846 · RotatE on umls · {tmp_path / 'lately'}"
+    assert options[0] == "mine · MRR 0.846 · RotatE on umls"
+    assert "umls-transe · MRR 0.754 · TransE on umls" in options
+    assert options[-2] == f"lately · MRR 0.846 · RotatE on umls · {tmp_path / 'lately'}"
     assert options[-1] == FOLDER_CHOICE
     choose(app, run_choice="mine")
     assert app.get_by_key("run").value == "mine"
@@ -123,7 +123,7 @@ def test_add_a_pykeen_directory_and_then_open_it(pykeen_directory):
     assert set(by[bundled_names()]) == {"kgdash"}
     mrr = json.loads((pykeen_directory / "results.json").read_text())["metrics"]["both"]
     shown = number(mrr["realistic"]["inverse_harmonic_mean_rank"])
-    named = f"tiny one · recorded MRR {shown} (PyKEEN's) · TransE on nations"
+    named = f"tiny one · MRR {shown} (PyKEEN's) · TransE on nations"
     assert named in app.get_by_key("run_choice").options
     opened = open_page("overview", run="tiny one")
     assert "14 entities" in opened.sidebar.caption[0].value

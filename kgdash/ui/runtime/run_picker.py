@@ -120,7 +120,8 @@ def _chosen() -> tuple[str, str]:
         key=_CHOICE,
         on_change=_follow,
         placeholder="Choose a run",
-        help="A trained model with its graph: one of the bundled ones, or your own.",
+        help="A trained model with its graph: one of the bundled ones, or your own. The MRR is the one "
+        "recorded at training.",
     )
     return _folder() if chosen == FOLDER_CHOICE else (chosen, "")
 
@@ -140,7 +141,7 @@ def _texts() -> dict[str, str]:
 
 def _parts(row: dict[str, Any]) -> list[str]:
     about = " on ".join(filter(None, (row["model"], row["graph"])))
-    mrr = "" if row["mrr"] is None else f"recorded MRR {number(row['mrr'])}"
+    mrr = "" if row["mrr"] is None else f"MRR {number(row['mrr'])}"
     mrr += " (PyKEEN's)" * (row["evaluated_by"] == "PyKEEN")
     return [part for part in (row["name"], mrr, about) if part]
 
