@@ -120,7 +120,7 @@ def _chosen() -> tuple[str, str]:
         key=_CHOICE,
         on_change=_follow,
         placeholder="Choose a run",
-        help="A trained model with its graph: one of the bundled ones, or your own. The MRR is that "
+        help="A trained model with its graph: one of the bundled ones, or your own. The MRR is "
         "recorded at training.",
     )
     return _folder() if chosen == FOLDER_CHOICE else (chosen, "")
