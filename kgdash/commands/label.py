@@ -58,6 +58,7 @@ def label(
 ) -> None:
     """Judge predictions of rules, one by one; every label is on disk at once."""
     from kgdash.files.atomic import write_atomically
+    from kgdash.files.table import check_extension
     from kgdash.studies.instances.instance_table import write_rule_table
     from kgdash.studies.labelling.queue import ORDERS, label_queue
     from kgdash.studies.labelling.results import labelled_instances
@@ -74,8 +75,9 @@ def label(
         _judge_facts(loaded, order, seed, by)
         return
     if save is not None:
+        check_extension(save, (".csv", ".tsv"))
         found = labelled_instances(loaded)
-        text = write_rule_table(found, loaded.graph)
+        text = write_rule_table(found, loaded.graph, save.suffix)
         write_atomically(save, lambda part: part.write_text(text, "utf-8"))
         print(f"wrote {len(found):,} instances to {save}")
         return

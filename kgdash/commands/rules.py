@@ -61,7 +61,11 @@ def rules(
         ),
     ] = None,
     save_instances: Annotated[
-        Path | None, typer.Option(help="Write the instances, as --table reads them (.tsv).")
+        Path | None,
+        typer.Option(
+            help="Write the instances, as --table reads them (.tsv, .csv).",
+            callback=_rules_known_extension,
+        ),
     ] = None,
     seed: SeedOption = 0,
     *,
@@ -117,6 +121,6 @@ def _save_instances(instances: Instances, graph: KnowledgeGraph, path: Path) -> 
     from kgdash.files.atomic import write_atomically
     from kgdash.studies.instances.instance_table import write_rule_table
 
-    text = write_rule_table(instances, graph)
+    text = write_rule_table(instances, graph, path.suffix)
     write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
     print(f"wrote {len(instances):,} instances to {path}", file=sys.stderr)

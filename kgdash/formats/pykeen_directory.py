@@ -5,6 +5,7 @@ Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no 
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,11 @@ def _names(path: Path, needed: int) -> tuple[str, ...]:
             )
     if sorted(names) != list(range(len(names))) or not names:
         raise KgdashError(f"{path}: expected ids 0, 1, 2, … without gaps")
+    if len(set(names.values())) < len(names):
+        ((twice, _),) = Counter(names.values()).most_common(1)
+        raise KgdashError(
+            f"{path}: {twice!r:.80} stands twice, blanks around names left out; rename one of them"
+        )
     return tuple(names[i] for i in range(len(names)))
 
 

@@ -258,6 +258,7 @@ class TestRefusals:
             ("0\n", r"found 0 .*line 1\)"),
             ("9" * 5000 + "\tbrazil\n", "expected 2 columns id, label"),
             ("0\tbrazil\n0\tchina\n", r"id 0 stands twice \(.*line 2\)"),
+            ("0\tbrazil\n1\t brazil \n", "'brazil' stands twice, blanks around names left out"),
         ],
     )
     def test_names_that_are_no_table(self, copy, text, message):

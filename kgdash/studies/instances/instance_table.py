@@ -29,6 +29,7 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_listed, check_written_out
+from kgdash.files.table import to_csv
 from kgdash.files.text import decode_text, first_printed, read_content, table_rows
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
@@ -101,12 +102,13 @@ def read_rule_table(
     return _instances(table, names, graph, shown)
 
 
-def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
-    """Write instances in the format above, tab-separated, entities and relations by name.
+def write_rule_table(instances: Instances, graph: KnowledgeGraph, extension: str = ".tsv") -> str:
+    """Write instances in the format above, entities and relations by name.
 
     Reading it back gives the same instances, numbered alike.
 
-     :raises KgdashError: if a name or rule holds a tab or a line break, or is empty
+    :param extension: ".csv" for commas, else tabs
+    :raises KgdashError: if a name or rule holds a tab or a line break, or is empty
     """
     rows = instances.triples
     table = pd.DataFrame(
@@ -129,6 +131,8 @@ def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
                     f"{column} {value!r} can not stand in a tab-separated table: it is empty, or "
                     "holds a tab, a line break or outer blanks; rename it first"
                 )
+    if extension == ".csv":
+        return to_csv(table, index=False)
     lines = ["\t".join(row) for row in table.to_numpy().tolist()]
     return "\n".join(["\t".join(table.columns), *lines]) + "\n"
 

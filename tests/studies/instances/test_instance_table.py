@@ -165,6 +165,8 @@ def test_written_and_read_again():
         again = read(write_rule_table(instances, graph), graph=graph)
         expected = instances.triples.astype({"group": str, "predicted_side": str})
         pd.testing.assert_frame_equal(again.triples, expected)
+        of_csv = read(write_rule_table(instances, graph, ".csv"), graph=graph)
+        pd.testing.assert_frame_equal(of_csv.triples, expected)
         if instances.table["group"].str.contains("=>").all():
             pd.testing.assert_frame_equal(again.table, instances.table)
 
