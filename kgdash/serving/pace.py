@@ -59,13 +59,13 @@ class Turns:
     async def turn(self, asker: str) -> AsyncIterator[None]:
         """Wait for a turn: behind all of the same asker, and one of each other.
 
-        :raises Full: if nobody may wait any more
+        :raises Full: if nobody may wait any more, and nobody has more who wait
         """
         if self._free:
             self._free -= 1
         else:
             if sum(map(len, self._waiting.values())) >= self._most:
-                raise Full
+                self._make_room(asker)
             comes = asyncio.get_running_loop().create_future()
             self._waiting.setdefault(asker, deque()).append(comes)
             try:
@@ -83,6 +83,16 @@ class Turns:
                 asyncio.get_running_loop().call_later(self._rest, self._next)
             else:
                 self._next()
+
+    def _make_room(self, asker: str) -> None:
+        """Send away the last of whoever has most who wait, that nobody takes all places."""
+        most = max(self._waiting, key=lambda each: len(self._waiting[each]))
+        line = self._waiting[most]
+        if len(line) <= len(self._waiting.get(asker, ())) + 1:
+            raise Full
+        last = line.pop()
+        if not last.done():
+            last.set_exception(Full())
 
     def _next(self) -> None:
         while self._waiting:

@@ -46,6 +46,23 @@ def test_so_many_may_wait():
     assert run_apart(all_come()).count(None) == 3, "nothing is left of them"
 
 
+def test_who_has_most_makes_room_for_others():
+    turns, had = Turns(1, 0, 30, 4), []
+
+    async def come(asker: str) -> None:
+        async with turns.turn(asker):
+            had.append(asker)
+            await asyncio.sleep(0)
+
+    async def all_come() -> list:
+        return await asyncio.gather(*map(come, "aaaaabcabc"), return_exceptions=True)
+
+    ends = run_apart(all_come())
+    # Four of a wait; b and c have the last ones' places, another of a none, nor b and c a second.
+    assert [end is None for end in ends] == [*[True] * 3, False, False, *[True] * 2, *[False] * 3]
+    assert had == list("aabca")
+
+
 def test_who_leaves_gives_the_turn_to_the_next():
     assert order(Turns(1, 0, 30, 9), "aabbab", leaves="b") == list("aaa")
 
