@@ -15,7 +15,7 @@ from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled, side_rows
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.statistics.estimate import whole_or_half
-from kgdash.statistics.jackknife import clustered_width
+from kgdash.statistics.jackknife import clustered_widths
 
 _METRICS = (
     "inverse_harmonic_mean_rank",
@@ -72,7 +72,7 @@ def harder_side(ranks: pd.DataFrame, rank_type: str = "realistic") -> str | None
     if difference.n < SMALL:
         return None
     units = ranks[[*IDS]].to_numpy()[rows[0]]
-    if abs(difference.value) <= max(clustered_width(values, unit) for unit in units.T):
+    if abs(difference.value) <= clustered_widths(values[:, None], units)[0]:
         return None
     return "tail" if difference.low > 0 else "head" if difference.high < 0 else None
 

@@ -4,23 +4,26 @@ import numpy as np
 from scipy.stats import t as student
 
 
-def clustered_width(values: np.ndarray, units: np.ndarray, level: float = 0.95) -> float:
-    """Return half the width of a mean's interval, values of one unit drawn together.
+def clustered_widths(values: np.ndarray, units: np.ndarray, level: float = 0.95) -> np.ndarray:
+    """Return half the width of each mean's interval, the widest of several ways to draw.
+
+    Rows of one unit are drawn together, such as the triples of one head, relation, or tail.
 
     s² = k/(k − 1) Σ (Σ of (v − mean) over the unit's values)² / n² over the k units (Liang and
     Zeger 1986), by Student's t with k − 1 degrees of freedom.
 
-    :param values: float64, ``(n,)``
-    :param units: int64, ``(n,)``
-    :return: 0 for one unit, of which nothing is told
+    :param values: float64, ``(n, k)``
+    :param units: int64, ``(n, ways)``: which unit a row is of
+    :return: float64 ``(k,)``; 0 by a way of one unit, of which nothing is told
     """
-    _, place = np.unique(units, return_inverse=True)
-    sums = np.bincount(place, values - values.mean())
-    count = len(sums)
-    if count < 2:
-        return 0.0
-    error = np.sqrt(count / (count - 1) * (sums**2).sum()) / len(values)
-    return float(student.ppf((1 + level) / 2, count - 1) * error)
+    centred, widths = values - values.mean(axis=0), np.zeros(values.shape[1])
+    for way in units.T:
+        _, place = np.unique(way, return_inverse=True)
+        sums = np.stack([np.bincount(place, column) for column in centred.T], axis=1)
+        if (count := len(sums)) > 1:
+            errors = np.sqrt(count / (count - 1) * (sums**2).sum(axis=0)) / len(values)
+            widths = np.maximum(widths, student.ppf((1 + level) / 2, count - 1) * errors)
+    return widths
 
 
 def means_within(

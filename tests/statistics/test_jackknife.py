@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kgdash.statistics.jackknife import clustered_width, means_within
+from kgdash.statistics.jackknife import clustered_widths, means_within
 
 
 def test_by_leaving_out_each_entity():
@@ -46,5 +46,8 @@ def test_the_width_of_clusters_is_statsmodels():
     )
     count = len(np.unique(units))
     expected = stats.t.ppf(0.95, count - 1) * fit.bse[0] * np.sqrt(count / (count - 1))
-    assert clustered_width(values, units, 0.9) == pytest.approx(expected)
-    assert clustered_width(values, np.zeros(90, dtype=int)) == 0
+    one = np.zeros(90, dtype=int)
+    ways = np.column_stack([np.arange(90), units, one])
+    found = clustered_widths(np.column_stack([values, np.ones(90)]), ways, 0.9)
+    assert found == pytest.approx([expected, 0])
+    assert clustered_widths(values[:, None], one[:, None]) == 0

@@ -18,7 +18,7 @@ from kgdash.studies.comparison.community_differences import (
     entity_differences,
 )
 from kgdash.studies.comparison.comparison import pair_of, reciprocal_ranks
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict
+from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_widths
 from kgdash.studies.comparison.run_pairs import (
     rank_grid,
     rank_pairs,
@@ -53,7 +53,9 @@ _RESOLUTIONS = (0.5, 1.0, 2.0, 4.0)
 def show_verdict(compared: Compared) -> None:
     """Say which run is best, and which may be as good."""
     tests = _tests(compared)
-    st.markdown(comparison_verdict(tests.assign(a=tests["a"].map(plain), b=tests["b"].map(plain))))
+    named = tests.assign(a=tests["a"].map(plain), b=tests["b"].map(plain))
+    widths = shared_widths(compared.ranks, compared.side, compared.rank_type)
+    st.markdown(comparison_verdict(named, widths))
 
 
 def _tests(compared: Compared) -> pd.DataFrame:

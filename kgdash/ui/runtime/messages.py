@@ -18,7 +18,7 @@ from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from kgdash.files.event_log import note
 from kgdash.serving.pace import Pace
 from kgdash.ui.runtime.page_turns import have_threads
-from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
+from kgdash.ui.runtime.visitors import IS_IN, LOG_IN_BUTTON, OWNER, server_settings
 
 _OPERATION = "backend_operation_request"
 
@@ -107,8 +107,10 @@ class KnownMessages:
                     await pace.keep(many)
                 if parts > _MOST_PARTS or not _is_needed(asked):
                     continue
-                if _is_of_page(asked) or scope.get(IS_IN, lambda: True)():
+                if scope.get(IS_IN, lambda: True)():
                     return message
+                if _is_of_page(asked):
+                    return {**message, "bytes": _without_buttons(asked)}
 
         opened = Counter([owner or ""])
         self._tabs += opened
@@ -123,6 +125,15 @@ def _is_of_page(asked: BackMsg) -> bool:
     """Tell whether the whole page is asked for, which asks itself who comes, or nothing at all."""
     kind = asked.WhichOneof("type")
     return kind in _OF_PAGES and not asked.rerun_script.fragment_id
+
+
+def _without_buttons(asked: BackMsg) -> bytes:
+    """Leave out what a page was set to: Streamlit does what a button asks before the page's run."""
+    states = asked.rerun_script.widget_states.widgets
+    kept = [state for state in states if state.id.endswith(f"-{LOG_IN_BUTTON}")]
+    del states[:]
+    states.extend(kept)
+    return asked.SerializeToString()
 
 
 def _is_look(content: bytes) -> bool:

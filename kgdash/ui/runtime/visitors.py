@@ -16,6 +16,9 @@ from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 #: of a connection's scope (ASGI): the folder of who made it, where the door knows
 OWNER = "kgdash_owner"
 
+#: key of the button that offers to log in, where one is out
+LOG_IN_BUTTON = "log_in"
+
 #: of a connection's scope: tells whether the log-in that made it still counts
 IS_IN = "kgdash_is_in"
 
@@ -60,7 +63,7 @@ def admit() -> None:
     st.title("Log in")
     if st.user.get("is_logged_in"):
         st.info("Your log-in has ended, or may not open this dashboard.")
-    st.button("Log in", type="primary", on_click=st.login, key="log_in")
+    st.button("Log in", type="primary", on_click=st.login, key=LOG_IN_BUTTON)
     st.stop()
 
 

@@ -177,6 +177,28 @@ def test_after_the_log_in_s_end_a_tab_gets_its_page_alone(client, waited):
     assert arrived(inside, *sent) == ["rerun_script"]
 
 
+def test_after_the_log_in_s_end_no_button_is_pressed_but_log_in(waited):
+    heard = []
+
+    async def hear(scope, receive, send):
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] != "websocket.disconnect":
+            if message["type"] == "websocket.receive":
+                heard.append(BackMsg.FromString(message["bytes"]))
+
+    door, made = KnownMessages(hear), BackMsg()
+    for key in ("$$ID-1a-stop", "$$ID-2b-log_in", "log_in"):
+        made.rerun_script.widget_states.widgets.add(id=key, trigger_value=True)
+
+    async def of(scope, receive, send):
+        await door({**scope, IS_IN: lambda: False}, receive, send)
+
+    with TestClient(of).websocket_connect("/") as socket:
+        socket.send_bytes(made.SerializeToString())
+    (asked,) = heard
+    assert [state.id for state in asked.rerun_script.widget_states.widgets] == ["$$ID-2b-log_in"]
+
+
 def test_tabs_of_one_visitor_share_their_pace(client, waited):
     for _ in range(16):
         with tab_of(client.app, "ada"):
