@@ -33,8 +33,9 @@ _REST_BURST, _REST = 0.05, 0.2
 #: pieces of a message that has not ended
 _MOST_PIECES = 2**10
 
-#: what h11 calls the bytes that headers may take
-_MOST_HEADERS = "max_incomplete_event_size"
+#: lines of a request's headers, of which browsers and proxies send some 40; what h11 calls the
+#: bytes that they may take
+_MOST_LINES, _MOST_BYTES = 128, "max_incomplete_event_size"
 
 _greedy = Pace(_REST_BURST, _REST)
 
@@ -114,9 +115,21 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
+        self._lines = 0
         if hasattr(self, "conn"):  # httptools, where that is installed, reads chunks fast
             most = config.h11_max_incomplete_event_size
-            self.conn = _WholeBodies(h11.SERVER, **({} if most is None else {_MOST_HEADERS: most}))
+            self.conn = _WholeBodies(h11.SERVER, **({} if most is None else {_MOST_BYTES: most}))
+
+    def data_received(self, data: bytes) -> None:
+        """Read, unless a request begins with more lines than anybody sends."""
+        if hasattr(self, "conn") and self.conn.their_state is h11.IDLE:
+            self._lines += data.partition(b"\r\n\r\n")[0].count(b"\n")
+            if self._lines > _MOST_LINES:
+                self.send_400_response("Too many headers.")
+                return
+        super().data_received(data)
+        if not hasattr(self, "conn") or self.conn.their_state is not h11.IDLE:
+            self._lines = 0
 
 
 class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):

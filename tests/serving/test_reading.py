@@ -114,6 +114,24 @@ def test_a_body_has_its_length():
     run_apart(come())
 
 
+def test_a_request_has_so_many_headers():
+    start, pairs = b"GET / HTTP/1.1\r\nHost: a\r\n", [b"a%x: b\r\n" % n for n in range(127)]
+
+    async def come() -> None:
+        async with served(ok) as port:
+            assert b"204" in await answer_to(port, start + b"".join(pairs) + b"\r\n")
+            for more in ([b"c: d\r\n"], [b"c: d\r\n"] * 3000):
+                assert b"400" in await answer_to(port, start + b"".join(pairs + more) + b"\r\n")
+            reader, writer = await asyncio.open_connection("localhost", port)
+            for _ in range(3):  # one after another on one connection, a body of many lines between
+                writer.write(start + b"Content-Length: 999\r\n\r\n" + b"\n" * 999)
+                assert b"204" in await reader.readline()
+                await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+
+    run_apart(come())
+
+
 def test_chunks_of_new_connections_are_not_taken_apart(monkeypatch):
     events = []
     plain = h11.Connection.next_event

@@ -132,6 +132,8 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
         why = f"all {count:,} candidates have the same score"
         return _unknown(names[0], why), _unknown(names[1], why)
     inside, p = bool(row["in_set"]), float(row["probability"])
+    supposed = not _has_answer(found, side)
+    sure = "unsure" if supposed else "likely"
     large = "likely" if size <= SMALL_SET else "unsure"
     answers = f"{size:,} answer{'s' * (size != 1)} of {count:,}"
     return (
@@ -147,11 +149,18 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
             names[1],
             percent(p) if p else "< 0.1%",
             "to be recorded",
-            "that it is recorded, fitted on validation",
-            "doubtful" if p < DOUBTFUL else "unsure" if p < SURE else "likely",
-            {"probability": p, "rank": float(row["rank"]), "ties": ties},
+            "that it is recorded, fitted on validation" + _SUPPOSED * supposed,
+            "doubtful" if p < DOUBTFUL else "unsure" if p < SURE else sure,
+            {"supposed": supposed, "probability": p, "rank": float(row["rank"]), "ties": ties},
         ),
     )
+
+
+def _has_answer(found: Inspection, side: str) -> bool:
+    """Tell whether a known triple answers the query that is asked, this one or another."""
+    (ids,) = found.triple.row
+    asked = [1, 0 if side == "tail" else 2]
+    return bool((found.run.graph.all_triples[:, asked] == ids[asked]).all(axis=1).any())
 
 
 def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
@@ -243,10 +252,15 @@ def _reason(why: Explanation | None) -> CardFigure:
     return _unknown("reason", "none found: no facts carry it, no rule leads to it")
 
 
+#: of a query that nothing known answers: validation has no such ones
+_SUPPOSED = " if the query has an answer, which is not known"
+
 #: how a figure is said in a line
 _SAID: dict[str, Callable[[CardFigure], str]] = {
     "answer_set": lambda figure: _set_text(figure.values),
-    "probability": lambda figure: f"probability {figure.text}",
+    "probability": lambda figure: (
+        f"probability {figure.text}{_SUPPOSED * bool(figure.values.get('supposed'))}"
+    ),
     "relik": lambda figure: "answer sets of this region miss the truth more often than promised",
     "agreement": lambda figure: f"among the first {TOP} by {figure.text} runs",
 }

@@ -6,12 +6,12 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, partial
 from html import escape
+from math import inf
 
 from anyio import CancelScope
 from starlette.requests import HTTPConnection
@@ -56,11 +56,12 @@ _AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 #: strangers that wait for their turn, and what others are told; cookies of a request, of which
 #: browsers send some 180 at most
 _MOST_WAIT, _MOST_COOKIES = 1_000, 200
-_BUSY = plain_page("Busy", "<p>Too many are waiting to log in. Try again in a minute.</p>", 503)
+_TOO_MANY = plain_page("Too many cookies", "<p>Clear the cookies of this address.</p>", 431)
+_BUSY = plain_page("Busy", "<p>Too many are waiting. Try again in a minute.</p>", 503)
 
-#: answers that one visitor gets at once, others wait, and bytes of a piece of them: what nobody
-#: reads would stay in memory
-_OWN_AT_ONCE, _PIECE = 16, 2**16
+#: answers that one visitor gets at once, so many others wait, and bytes of a piece of them: what
+#: nobody reads would stay in memory
+_OWN_AT_ONCE, _OWN_WAIT, _PIECE = 16, 500, 2**16
 
 #: pieces that one visitor gets without a pause (256 MiB, or 500 small answers), those a second
 #: after that, and as how many an answer counts by itself
@@ -74,16 +75,19 @@ class LogInDoor:
         self._app = app
         self._working = Turns(_AT_ONCE, _REST, _LONGEST, _MOST_WAIT)
         self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
-        self._own = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_OWN_AT_ONCE))
+        self._own = defaultdict[str, Turns](lambda: Turns(_OWN_AT_ONCE, 0, inf, _OWN_WAIT))
         self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
         settings = server_settings()
         asks = settings is not None and settings.login is not None
+        if asks and scope["type"] in ("http", "websocket") and _has_too_many_cookies(scope):
+            await _refuse(scope, receive, send)
+            return
         if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
             assert settings is not None
-            end_log_in(_claims(_cookies(scope), settings), settings)
+            end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
         if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
             if not asks or scope["path"] not in _WORK:
                 await self._app(scope, receive, send)
@@ -98,7 +102,7 @@ class LogInDoor:
                 await _BUSY(scope, receive, send)
             return
         assert settings is not None
-        cookies = _cookies(scope)
+        cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
         claims = _claims(cookies, settings)
         if claims and (who := admitted(claims, settings)) is not None:
             is_in = partial(admitted, claims, settings)
@@ -108,9 +112,13 @@ class LogInDoor:
                 await app(scope, receive, send)
                 return
             folder = who.folder or ""
-            async with self._own[folder]:
-                await self._paces[folder].keep(_ANSWER)
-                await app(_unpacked(scope), receive, _in_pieces(send, self._paces[folder]))
+            del cookies, claims
+            try:
+                async with self._own[folder].turn(""):
+                    await self._paces[folder].keep(_ANSWER)
+                    await app(_unpacked(scope), receive, _in_pieces(send, self._paces[folder]))
+            except Full:
+                await _BUSY(scope, receive, send)
             return
         note("refused", reason="login")
         if scope["type"] == "websocket":
@@ -124,11 +132,17 @@ class LogInDoor:
             await _BUSY(scope, receive, send)
 
 
-def _cookies(scope: Scope) -> Mapping[str, str]:
-    """Return the cookies of all headers, as Streamlit reads them; none where they are too many."""
+def _has_too_many_cookies(scope: Scope) -> bool:
+    """Tell whether there are more than browsers send, which take long to read."""
     headers = [value for name, value in scope["headers"] if name == b"cookie"]
-    many = sum(header.count(b";") + 1 for header in headers) > _MOST_COOKIES
-    return {} if many else HTTPConnection(scope).cookies
+    return sum(header.count(b";") + 1 for header in headers) > _MOST_COOKIES
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+    else:
+        await _TOO_MANY(scope, receive, send)
 
 
 def _address(scope: Scope) -> str:

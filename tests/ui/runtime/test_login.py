@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
+from kgdash.serving import access
 from kgdash.serving.settings import SETTING
 from kgdash.ui.runtime import login, login_cookies
 from kgdash.ui.runtime.login import OPEN, LogInDoor
@@ -320,6 +321,11 @@ def test_more_cookies_than_browsers_send_are_not_read(client, monkeypatch):
         client.cookies.clear()
         answer = client.get("/", headers={"cookie": "; ".join([mine, *["a=b"] * more])})
         assert (answer.text == "inside") is inside
+        assert answer.status_code == (200 if inside else 431)
+        for path in ("/auth/logout", "/healthz"):
+            answer = client.get(path, headers={"cookie": "; ".join([mine, *["a=b"] * more])})
+            assert (answer.status_code == 431) is not inside
+        access._ended.clear()
 
 
 def test_a_visitor_gets_so_many_answers_at_once(client):
@@ -345,6 +351,32 @@ def test_a_visitor_gets_so_many_answers_at_once(client):
 
     run_apart(many())
     assert sorted(map(inside.count, set(inside))) == [3, 16]
+
+
+def test_a_visitor_s_requests_wait_so_many(client, monkeypatch):
+    """Eight thousand, with all their headers, took 2.8 GB and others a minute."""
+    monkeypatch.setattr(login, "_OWN_WAIT", 5)
+    told: list[int] = []
+
+    async def unread(scope, receive, send):
+        await asyncio.sleep(300)
+
+    async def note_status(message):
+        told.append(message.get("status", 0))
+
+    come_as(client, ADA)
+    cookie = f"_streamlit_user={client.cookies['_streamlit_user']}".encode()
+
+    async def many():
+        door = LogInDoor(unread)
+        asked = [scope | {"headers": [(b"cookie", cookie)]} for scope in scopes(["/x"] * 30)]
+        waits = [asyncio.ensure_future(door(scope, heard, note_status)) for scope in asked]
+        await asyncio.sleep(0.05)
+        for wait in waits:
+            wait.cancel()
+
+    run_apart(many())
+    assert told.count(503) == 30 - 16 - 5
 
 
 def test_a_long_answer_comes_in_pieces(client):
