@@ -15,7 +15,8 @@ from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled, side_rows
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.statistics.estimate import whole_or_half
-from kgdash.statistics.jackknife import clustered_widths
+from kgdash.statistics.multiple_testing import LEVEL
+from kgdash.statistics.paired_tests import shared_p
 
 _METRICS = (
     "inverse_harmonic_mean_rank",
@@ -61,7 +62,7 @@ def compare_sides(
 def harder_side(ranks: pd.DataFrame, rank_type: str = "realistic") -> str | None:
     """Say which side is harder, by 1/rank of each triple; None where the two are not told apart.
 
-    Neither where triples of one head, one tail or one relation are drawn together.
+    Neither where triples of one head, one relation or one tail are swapped together.
 
     :param ranks: of `kgdash.runs.Run.ranks`, heads and tails
     """
@@ -72,9 +73,8 @@ def harder_side(ranks: pd.DataFrame, rank_type: str = "realistic") -> str | None
     if difference.n < SMALL:
         return None
     units = ranks[[*IDS]].to_numpy()[rows[0]]
-    if abs(difference.value) <= clustered_widths(values[:, None], units)[0]:
-        return None
-    return "tail" if difference.low > 0 else "head" if difference.high < 0 else None
+    harder = "tail" if difference.low > 0 else "head" if difference.high < 0 else None
+    return harder if harder and shared_p(values[:, None], units)[0] <= LEVEL else None
 
 
 def describe_sides(table: pd.DataFrame, ranks: pd.DataFrame, rank_type: str) -> list[str]:

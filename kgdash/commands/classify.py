@@ -1,5 +1,6 @@
 """The command ``classify``: triple classification, globally and in a subgraph."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from kgdash.commands.options.common import (
 )
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
+from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -80,6 +82,8 @@ def classify(
     loaded = run.load()
     given = _given(loaded, negatives, valid_negatives, test_negatives)
     found = compute(loaded, setting, given, terminal("classification"))
+    for note in () if output.as_json else found.notes:
+        say(f"note: {note}", file=sys.stderr)
     tables: dict[str, pd.DataFrame] = found.tables()
     about: dict[str, Any] = found.about()
     if table is ClassifyTable.relik:

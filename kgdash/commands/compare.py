@@ -76,7 +76,7 @@ def compare(
     from kgdash.reports.comparison import comparison_content
     from kgdash.reports.html import check_report_file, write_report
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
-    from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_widths
+    from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
 
     key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
@@ -101,8 +101,8 @@ def compare(
     about: dict[str, Any] = {"runs": list(named), "split": split, "filter": chosen, "side": side}
     about |= {"by": by, "metric": key, "rank_type": rank_type, "pair": pair, "seed": seed}
     if output.as_json:
-        widths = shared_widths(ranks, setting.side, setting.rank_type)
-        about["verdict"] = comparison_verdict(tables["tests"](), widths)
+        shared = shared_tests(ranks, setting.side, setting.rank_type)
+        about["verdict"] = comparison_verdict(tables["tests"](), shared)
         print_json(about | records({name: make() for name, make in tables.items()}))
     if report is not None:
         content = comparison_content(loaded, setting, key, seed, terminal("report"))

@@ -192,7 +192,7 @@ def _tab_separated(lines: Iterator[str], shown: str) -> Iterator[tuple[int, list
 def _comma_separated(lines: Iterator[str], shown: str) -> Iterator[tuple[int, list[str]]]:
     for number, row in csv_rows(lines, shown, skipinitialspace=True):
         columns = [column.strip() for column in row]
-        if any("\n" in column for column in columns):
+        if any("\n" in column or "\r" in column for column in columns):
             raise KgdashError(
                 f"a name goes on over several lines, the last is {number:,} ({shown}). Close every "
                 "quote"

@@ -50,6 +50,10 @@ _MAX_NUMBERS = 1_000
 MAX_TEXT, MAX_CHOICES, _REASON = 100, 100, 2_000
 
 
+#: trials of other studies in the same file
+_OF_OTHERS = "SELECT trial_id FROM trials JOIN studies USING (study_id) WHERE study_name != ?"
+
+
 @dataclass(frozen=True)
 class StudyFile:
     """What a search has tried so far.
@@ -116,8 +120,8 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     about = _about(path, connection)
     rows = connection.execute(
         "SELECT trial_id, number, state, datetime_start, datetime_complete FROM trials "
-        "ORDER BY number LIMIT ?",
-        (_MAX_TRIALS + 1,),
+        "JOIN studies USING (study_id) WHERE study_name = ? ORDER BY number LIMIT ?",
+        (STUDY, _MAX_TRIALS + 1),
     ).fetchall()
     if len(rows) > _MAX_TRIALS:
         raise KgdashError(f"{path}: more than {_MAX_TRIALS:,} trials")
@@ -137,6 +141,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         )
     }
     chosen: dict[int, dict[str, Any]] = {row[0]: {} for row in rows}
+    others = {row[0] for row in connection.execute(_OF_OTHERS, (STUDY,))}
     parameters: dict[str, BaseDistribution] = {}
     read = lru_cache(_MAX_PARAMETERS)(json_to_distribution)
     for trial, name, value, distribution in _rows(
@@ -144,6 +149,8 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params "
         "ORDER BY param_id",
     ):
+        if trial in others:
+            continue
         parameters[name] = _short(name, read(distribution))
         if len(parameters) > _MAX_PARAMETERS:
             raise ValueError(f"more than {_MAX_PARAMETERS} parameters")

@@ -30,7 +30,7 @@ from kgdash.studies.comparison.comparison import (
     pair_of,
     reciprocal_ranks,
 )
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_widths
+from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
 from kgdash.studies.comparison.run_pairs import relation_sign_tests
 
 #: relations in a table of two runs
@@ -76,7 +76,7 @@ def comparison_content(
     ranks = compared_ranks(runs, setting.split, setting.filter_used, first)
     values = reciprocal_ranks(ranks, setting.side, setting.rank_type)
     tests = paired_tests(values, list(ranks), Bootstrap(resamples=RESAMPLES, seed=seed), second)
-    widths = shared_widths(ranks, setting.side, setting.rank_type)
+    shared = shared_tests(ranks, setting.side, setting.rank_type)
     best = _best(tests)
     own = _arguments(runs, setting, seed)
     parts = {
@@ -92,7 +92,7 @@ def comparison_content(
         runs=named,
         evaluated=_evaluated(runs[0], setting),
         notes=_notes(named, setting),
-        verdict=comparison_verdict(tests, widths).replace("**", ""),
+        verdict=comparison_verdict(tests, shared).replace("**", ""),
         parts=parts,
         facts=_facts(named),
         method=[

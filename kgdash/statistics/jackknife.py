@@ -1,29 +1,6 @@
-"""Standard errors of means over triples of which those of one entity or relation are alike."""
+"""Standard errors of means over triples, as entities are left out one after the other."""
 
 import numpy as np
-from scipy.stats import t as student
-
-
-def clustered_widths(values: np.ndarray, units: np.ndarray, level: float = 0.95) -> np.ndarray:
-    """Return half the width of each mean's interval, the widest of several ways to draw.
-
-    Rows of one unit are drawn together, such as the triples of one head, relation, or tail.
-
-    s² = k/(k − 1) Σ (Σ of (v − mean) over the unit's values)² / n² over the k units (Liang and
-    Zeger 1986), by Student's t with k − 1 degrees of freedom.
-
-    :param values: float64, ``(n, k)``
-    :param units: int64, ``(n, ways)``: which unit a row is of
-    :return: float64 ``(k,)``; 0 by a way of one unit, of which nothing is told
-    """
-    centred, widths = values - values.mean(axis=0), np.zeros(values.shape[1])
-    for way in units.T:
-        _, place = np.unique(way, return_inverse=True)
-        sums = np.stack([np.bincount(place, column) for column in centred.T], axis=1)
-        if (count := len(sums)) > 1:
-            errors = np.sqrt(count / (count - 1) * (sums**2).sum(axis=0)) / len(values)
-            widths = np.maximum(widths, student.ppf((1 + level) / 2, count - 1) * errors)
-    return widths
 
 
 def means_within(

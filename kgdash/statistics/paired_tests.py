@@ -26,6 +26,9 @@ BOOTSTRAP = Bootstrap(resamples=RESAMPLES)
 #: with so many triples that differ, all 2ⁿ ways to swap the two runs are gone through
 EXACT = 13
 
+#: of which all ways to swap two runs have a p-value below 5%
+FEWEST_UNITS = 6
+
 #: bytes that a block of draws may take: what a core's cache holds
 _BLOCK = 1 << 20
 
@@ -157,6 +160,25 @@ def permutation_p(
         extreme += (np.abs(2 * (kept @ terms) - total) >= least[many]).sum(axis=0)
         progress(block.stop, resamples)
     p_values[many] = (extreme + 1) / (resamples + 1)
+    return p_values
+
+
+def shared_p(differences: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Test as `permutation_p`, rows of one unit swapped together, by several ways to draw units.
+
+    Triples of one head, relation or tail are alike: what holds of many may hold of one unit alone.
+
+    :param differences: shape ``(rows, columns)``
+    :param units: int64, ``(rows, ways)``: which unit a row is of
+    :return: the largest p-value of a column, shape ``(columns,)``; ways of fewer than
+        `FEWEST_UNITS` units can tell nothing, and are left out
+    """
+    p_values = np.zeros(differences.shape[1])
+    for way in units.T:
+        _, place = np.unique(way, return_inverse=True)
+        if place.max(initial=0) + 1 >= FEWEST_UNITS:
+            sums = np.stack([np.bincount(place, column) for column in differences.T], axis=1)
+            p_values = np.maximum(p_values, permutation_p(sums, RESAMPLES))
     return p_values
 
 

@@ -4,7 +4,9 @@ import gzip
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from kgdash.cli import app
 from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
 from kgdash.studies.classification.classification import ClassificationSetting, classify
 from kgdash.studies.classification.given_negatives import read_negatives
@@ -72,6 +74,11 @@ def test_files_of_negatives(call, found, tmp_path):
     expected = classify(found.run, ClassificationSetting("given"), read_negatives(files, graph))
     assert shown["figures"] == without_nan(expected.metrics.to_dict("records"))
     assert shown["test"]["false"] <= 110
+    said = CliRunner().invoke(
+        app, ["classify", "umls-transe", "--negatives", "given", *map(str, given)]
+    )
+    assert [f"note: {note}" for note in expected.notes] == said.stderr.splitlines()
+    assert any("are those of validation, too" in note for note in expected.notes)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from kgdash.studies.comparison.comparison import (
     pair_of,
     reciprocal_ranks,
 )
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_widths
+from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
 from kgdash.studies.comparison.run_pairs import relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
 from tests.support.cli import strict_json, without_nan
@@ -43,8 +43,8 @@ def test_json(call, runs):
     options = ["--by", "cardinality", "--metric", "hits_at_7", "--side", "tail", "--seed", 3]
     found = strict_json(call("compare", *NAMES, *options, "--json"))
     ranks = compared_ranks(runs)
-    widths = shared_widths(ranks, "tail")
-    assert found["verdict"] == comparison_verdict(pd.DataFrame(found["tests"]), widths)
+    shared = shared_tests(ranks, "tail")
+    assert found["verdict"] == comparison_verdict(pd.DataFrame(found["tests"]), shared)
     groups = by_group(
         add_rank_facts(ranks[NAMES[0]], runs[0].graph), ranks, "cardinality", "hits_at_7"
     )

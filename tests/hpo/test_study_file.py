@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import optuna
+import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
@@ -69,6 +70,19 @@ def test_tables_are_as_optuna_makes_them(study, made):
     )
     with pytest.raises(KgdashError, match="trial_user_attributes, which Optuna"):
         read_study(path)
+
+
+def test_trials_of_other_studies_are_not_the_search_s(study):
+    before = read_study(study())
+    path = study(
+        "INSERT INTO studies (study_id, study_name) VALUES (77, 'mine')",
+        "INSERT INTO trials (trial_id, number, study_id, state) VALUES (7700, 0, 77, 'COMPLETE')",
+        "INSERT INTO trial_values (trial_id, objective, value, value_type) "
+        "VALUES (7700, 0, 0.999, 'FINITE')",
+        "INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) "
+        "SELECT 7700, param_name, param_value, distribution_json FROM trial_params LIMIT 1",
+    )
+    pd.testing.assert_frame_equal(read_study(path).trials, before.trials)
 
 
 def test_rows_values_and_parameters_have_bounds(study, monkeypatch):

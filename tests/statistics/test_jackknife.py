@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from kgdash.statistics.jackknife import clustered_widths, means_within
+from kgdash.statistics.jackknife import means_within
 
 
 def test_by_leaving_out_each_entity():
@@ -33,21 +32,3 @@ def test_of_a_hub_that_is_in_every_triple_there_is_no_error():
 def test_without_triples_there_is_no_mean():
     means, errors = means_within(np.array([0, 0]), np.empty((0, 2), dtype=int), np.zeros(0))
     assert np.isnan([*means, *errors]).all()
-
-
-def test_the_width_of_clusters_is_statsmodels():
-    from statsmodels.regression.linear_model import OLS
-
-    rng = np.random.default_rng(5)
-    units = rng.integers(0, 12, 90)
-    values = rng.random(90) + rng.random(12)[units]
-    fit = OLS(values, np.ones(90)).fit(
-        cov_type="cluster", cov_kwds={"groups": units, "use_correction": False}
-    )
-    count = len(np.unique(units))
-    expected = stats.t.ppf(0.95, count - 1) * fit.bse[0] * np.sqrt(count / (count - 1))
-    one = np.zeros(90, dtype=int)
-    ways = np.column_stack([np.arange(90), units, one])
-    found = clustered_widths(np.column_stack([values, np.ones(90)]), ways, 0.9)
-    assert found == pytest.approx([expected, 0])
-    assert clustered_widths(values[:, None], one[:, None]) == 0

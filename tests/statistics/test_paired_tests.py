@@ -13,7 +13,13 @@ from kgdash.files.table_cache import cached_table
 from kgdash.statistics import paired_tests as module
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.paired_tests import EXACT, paired_tests, permutation_p
+from kgdash.statistics.paired_tests import (
+    EXACT,
+    RESAMPLES,
+    paired_tests,
+    permutation_p,
+    shared_p,
+)
 from tests.support.checks import check_progress
 
 #: reciprocal ranks, so that equal ones are the rule
@@ -229,3 +235,17 @@ def test_kept_by_content(keep_all, monkeypatch):
         with pytest.raises(pytest.fail.Exception, match="computed again"):
             paired_tests(**chosen)
     assert module.cached_table is cached_table
+
+
+def test_rows_of_one_unit_are_swapped_together():
+    rng = np.random.default_rng(8)
+    units, values = rng.integers(0, 8, 60), rng.normal(0.3, 1, (60, 2))
+    sums = np.stack([[values[units == u, c].sum() for u in range(8)] for c in range(2)], axis=1)
+    signs = np.array(list(itertools.product([-1, 1], repeat=8)))
+    expected = [np.mean(np.abs(signs @ s) >= abs(s.sum()) - 1e-9) for s in sums.T]
+    few = np.arange(60) % 5
+    found = shared_p(values, np.column_stack([units, few]))
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_array_equal(shared_p(values, few[:, None]), [0, 0])
+    each = shared_p(values, np.arange(60)[:, None])
+    np.testing.assert_array_equal(each, permutation_p(values, RESAMPLES))

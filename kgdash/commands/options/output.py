@@ -28,7 +28,13 @@ _OF_HERE = ("results", "workdir", "out", "as_json", "config", "save_config")
 _WRITTEN = ("out", "save", "save_rules", "save_instances", "suspicious", "plausible", "report")
 
 #: files of a run's folder, which an output does not replace
-_OF_RUNS = ("run.json", "graph.json", "triples.safetensors", "weights.safetensors")
+_OF_RUNS = (
+    "run.json",
+    "graph.json",
+    "triples.safetensors",
+    "weights.safetensors",
+    "groupings.json",
+)
 
 #: rows of a table that are printed at once
 _AT_ONCE = 1_000

@@ -117,4 +117,4 @@ def _names(
     packed = meta.get(f"{kind}_ids")
     if isinstance(packed, list) and all(isinstance(name, str) for name in packed):
         return tuple(packed)
-    return read_numbered(find_list((options.names, path.parent), (f"{kind}_ids.del",)))
+    return read_numbered(find_list((options.names, path.parent), (f"{kind}_ids.del",)), first=True)

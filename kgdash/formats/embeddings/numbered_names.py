@@ -26,11 +26,12 @@ def find_list(folders: tuple[Path | None, ...], file_names: tuple[str, ...]) -> 
     )
 
 
-def read_numbered(path: Path, openke: bool = False) -> tuple[str, ...]:
+def read_numbered(path: Path, openke: bool = False, first: bool = False) -> tuple[str, ...]:
     """Read rows of a number and a name, or of a name and its number, tab-separated.
 
     :param openke: whether the first line may tell how many there are, and the number comes last
         where names are numbers, too
+    :param first: whether the number comes first where names are numbers, too
     :return: the names in the order of their numbers
     :raises KgdashError: if the numbers are not 0, 1, 2, …, each once, or either column may be they
     """
@@ -61,7 +62,7 @@ def read_numbered(path: Path, openke: bool = False) -> tuple[str, ...]:
         for names in found.values()
         if names and max(names) == len(names) - 1
     ]
-    if len(readings) == 2 and not openke and readings[0] != readings[1]:
+    if len(readings) == 2 and not (openke or first) and readings[0] != readings[1]:
         raise KgdashError(
             f"{path}: either column may be the numbers of rows, and they differ; write names that "
             "are no such numbers, such as e12 for 12"

@@ -10,31 +10,31 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import number
-from kgdash.statistics.jackknife import clustered_widths
+from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.paired_tests import shared_p
 from kgdash.studies.comparison.comparison import Ranks, reciprocal_ranks, triples_of
 
 #: of p-values after Holm's correction
 _LEVEL = 0.05
 
 
-def shared_widths(ranks: Ranks, side: str = "both", rank_type: str = "realistic") -> np.ndarray:
-    """Return how far two runs' MRRs may differ as triples of one entity or relation are alike.
+def shared_tests(ranks: Ranks, side: str = "both", rank_type: str = "realistic") -> np.ndarray:
+    """Test every pair of runs as triples of one head, relation or tail are alike.
 
     :param ranks: of `kgdash.studies.comparison.comparison.compared_ranks`, k runs
-    :return: half the width of the 95% interval of each pair's mean difference, the widest with the
-        triples of a head, a relation or a tail drawn together: float64 ``(k (k − 1) / 2,)``, pairs
-        in the order of `kgdash.statistics.paired_tests.paired_tests`
+    :return: p-values of `kgdash.statistics.paired_tests.shared_p` after Holm's correction: float64
+        ``(k (k − 1) / 2,)``, pairs in the order of `kgdash.statistics.paired_tests.paired_tests`
     """
     values = reciprocal_ranks(ranks, side, rank_type)
     first, second = np.array(list(combinations(range(values.shape[1]), 2))).T
-    return clustered_widths(values[:, first] - values[:, second], triples_of(ranks, side))
+    return holm(shared_p(values[:, first] - values[:, second], triples_of(ranks, side)))
 
 
-def comparison_verdict(tests: pd.DataFrame, widths: np.ndarray) -> str:
+def comparison_verdict(tests: pd.DataFrame, shared: np.ndarray) -> str:
     """Say which run has the highest MRR, which it is better than, and which may be as good.
 
     :param tests: of `kgdash.statistics.paired_tests.paired_tests`, at least one pair
-    :param widths: of `shared_widths`
+    :param shared: of `shared_tests`
     """
     means = dict(zip(tests["a"], tests["mean_a"], strict=True))
     means |= dict(zip(tests["b"], tests["mean_b"], strict=True))
@@ -43,8 +43,7 @@ def comparison_verdict(tests: pd.DataFrame, widths: np.ndarray) -> str:
     said = f"**{best}** has the highest MRR, {number(means[best])}"
     if triples < SMALL:
         return f"{said}, over only {triples} triples: too few to call it better."
-    differences = (tests["mean_a"] - tests["mean_b"]).abs()
-    told = (tests["p_holm"] < _LEVEL) & (differences > widths)
+    told = (tests["p_holm"] < _LEVEL) & (shared < _LEVEL)
     own = tests[(tests["a"] == best) | (tests["b"] == best)]
     others = own["a"].where(own["b"] == best, own["b"])
     apart = told[own.index]

@@ -18,6 +18,7 @@ from kgdash.errors import check_name
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
+from kgdash.statistics.bootstrap import check_level
 from kgdash.statistics.proportions import clopper_pearson
 from kgdash.studies.probability.answer_scores import SCORES
 from kgdash.studies.probability.conformal import check_epsilon
@@ -66,7 +67,11 @@ class AnswerSets:
     queries: pd.DataFrame
 
     def summary(self, level: float = 0.95) -> dict[str, float]:
-        """Return coverage with its Clopper–Pearson interval, and the size of sets."""
+        """Return coverage with its Clopper–Pearson interval, and the size of sets.
+
+        :raises KgdashError: if the level is out of range
+        """
+        check_level(level)
         row = _coverage(self.queries, np.zeros(len(self.queries), dtype=np.int64), level)
         return {name: float(row[name].iloc[0]) for name in _MEASURES}
 

@@ -46,6 +46,13 @@ _AMIE = {
 _COUNTS = ("support", "body_size", "pca_body_size")
 _WHOLE, _SHARE = r"\d{1,15}([.,]0*)?", r"(\d{1,15}([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,3})?"
 
+#: other names of columns of a table
+_ALIASES = {
+    **dict.fromkeys(("std_confidence", "confidence"), "standard_confidence"),
+    **dict.fromkeys(("positive_examples", "correct", "correctly_predicted"), "support"),
+    **dict.fromkeys(("predicted", "predictions"), "body_size"),
+}
+
 _ANYBURL = ("body_size", "support", "standard_confidence")
 
 #: line number, text of the rule, its metrics as they are written
@@ -162,7 +169,7 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     comma = "," if "\t" not in header else "\t"
     rows = csv_rows((f"{line}\n" for line in lines), shown, delimiter=comma, skipinitialspace=True)
     names = next(row for _, row in rows if "".join(row).strip())
-    every = {name.strip().lower(): place for place, name in enumerate(names)}
+    every = {_column(name): place for place, name in enumerate(names)}
     # Not of all columns, which may be many, in each row.
     places = {name: every[name] for name in ("rule", *METRICS) if name in every}
     if "rule" not in places:
@@ -174,6 +181,12 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
         if row:
             given = {name: cells.get(name, "") for name in METRICS if name in places}
             yield number, cells["rule"], given
+
+
+def _column(name: str) -> str:
+    """Return what of `METRICS` a column holds, by the names that AMIE, AnyBURL and others give."""
+    plain = re.sub(r"[\s_-]+", "_", name.strip().lower())
+    return _ALIASES.get(plain, plain)
 
 
 class _Found:

@@ -18,7 +18,7 @@ from kgdash.studies.comparison.community_differences import (
     entity_differences,
 )
 from kgdash.studies.comparison.comparison import pair_of, reciprocal_ranks
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_widths
+from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
 from kgdash.studies.comparison.run_pairs import (
     rank_grid,
     rank_pairs,
@@ -54,8 +54,12 @@ def show_verdict(compared: Compared) -> None:
     """Say which run is best, and which may be as good."""
     tests = _tests(compared)
     named = tests.assign(a=tests["a"].map(plain), b=tests["b"].map(plain))
-    widths = shared_widths(compared.ranks, compared.side, compared.rank_type)
-    st.markdown(comparison_verdict(named, widths))
+    shared = computed(
+        "Testing all pairs of runs",
+        (*compared.key, "shared tests", compared.side, compared.rank_type),
+        lambda _: shared_tests(compared.ranks, compared.side, compared.rank_type),
+    )
+    st.markdown(comparison_verdict(named, shared))
 
 
 def _tests(compared: Compared) -> pd.DataFrame:

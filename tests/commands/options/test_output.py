@@ -95,7 +95,7 @@ def test_no_output_replaces_another_or_a_file_of_the_run(tmp_path, monkeypatch):
         assert message in str(result.exception)
     assert (tmp_path / "run" / "run.json").read_bytes() == before
     assert not (tmp_path / "one.tsv").exists()
-    assert {MANIFEST, GRAPH, TRIPLES, WEIGHTS} == set(output._OF_RUNS)
+    assert {MANIFEST, GRAPH, TRIPLES, WEIGHTS, "groupings.json"} == set(output._OF_RUNS)
 
 
 @pytest.mark.parametrize("output", ["--out", "--save-config"])

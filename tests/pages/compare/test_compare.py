@@ -25,7 +25,7 @@ from kgdash.studies.comparison.comparison import (
     pair_of,
     reciprocal_ranks,
 )
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_widths
+from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
 from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
@@ -67,7 +67,7 @@ def test_it_opens_with_the_verdict(ranks):
     tests = paired_tests(reciprocal_ranks(ranks), list(ranks))
     # As a person reads it: names are escaped for Markdown.
     shown = open_page("compare").main.markdown[0].value.replace("\\", "")
-    assert shown == comparison_verdict(tests, shared_widths(ranks))
+    assert shown == comparison_verdict(tests, shared_tests(ranks))
 
 
 def test_it_offers_the_report_of_what_is_compared(runs):

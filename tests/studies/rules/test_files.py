@@ -86,6 +86,18 @@ def test_a_table_of_rules():
     np.testing.assert_array_equal(again[[*METRICS]], saved[[*METRICS]].astype(float))
 
 
+def test_other_names_of_columns():
+    amie = read(LOG).table
+    lines = LOG[LOG.index("Rule\t") :].splitlines()
+    rows = [line.replace("0,125", "0.125").split("\t") for line in (lines[0], lines[2], lines[4])]
+    comma = "\n".join(",".join(row) for row in rows)
+    lower = "\n".join("\t".join(row) for row in [[c.lower() for c in rows[0]], *rows[1:]])
+    burl = "predicted\tcorrect\tconfidence\trule\n" + BURL
+    for text, expected in ((comma, amie), (lower, amie), (burl, read(BURL).table)):
+        found = read(text).table
+        pd.testing.assert_frame_equal(found.drop(columns="source"), expected.drop(columns="source"))
+
+
 def test_other_forms_of_the_same(tmp_path):
     expected = read(LOG).table
     path = tmp_path / "rules.tsv.gz"
