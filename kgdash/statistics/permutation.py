@@ -25,7 +25,7 @@ class Dealt(Protocol):
         """Yield them."""
 
 
-def permutation_p(found: np.ndarray, dealt: Iterable[np.ndarray]) -> np.ndarray:
+def dealt_p(found: np.ndarray, dealt: Iterable[np.ndarray]) -> np.ndarray:
     """Return two-sided p-values: (1 + deals that reach what was found) / (1 + deals).
 
     So that none is 0 (Phipson and Smyth 2010). A deal without a value counts as one that reaches
@@ -43,8 +43,8 @@ def permutation_p(found: np.ndarray, dealt: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def largest_p(found: np.ndarray, ways: Iterable[Iterable[np.ndarray]]) -> np.ndarray:
-    """Return the largest `permutation_p` of several ways of dealing; NaN where there is none."""
-    p_values = [permutation_p(found, dealt) for dealt in ways]
+    """Return the largest `dealt_p` of several ways of dealing; NaN where there is none."""
+    p_values = [dealt_p(found, dealt) for dealt in ways]
     return np.max(p_values, axis=0) if p_values else np.full(len(found), np.nan)
 
 
