@@ -15,7 +15,7 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
 from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, interaction_name, unit_rows
-from kgdash.formats.embeddings.matrices import ENDINGS, find_matrix, read_matrix
+from kgdash.formats.embeddings.matrices import ENDINGS, check_same_order, find_matrix, read_matrix
 from kgdash.formats.embeddings.name_lists import read_names
 from kgdash.formats.embeddings.options import Options
 
@@ -45,6 +45,7 @@ def read_arrays(folder: Path, options: Options) -> Embedding:
     relation_file = "relations"
     if interaction not in _WITHOUT_RELATIONS:
         relations, relation_names, relation_file = _matrix(folder, "relations")
+        check_same_order(Path(entity_file), Path(relation_file))
     if options.unit:
         entities = unit_rows(entities, entity_file)
     core = find_matrix(folder, "core") if interaction == "TuckER" else None

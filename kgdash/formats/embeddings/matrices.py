@@ -194,6 +194,22 @@ def _parquet(path: Path) -> np.ndarray:
         ) from error
 
 
+def check_same_order(one: Path, other: Path) -> None:
+    """Refuse two Parquet files of the same columns in another order: which is which, who knows?
+
+    :param one: that `read_matrix` read, as the other
+    :raises KgdashError: naming both
+    """
+    if one.suffix == other.suffix == ".parquet":
+        contents = (plain_file(path.read_bytes()).content for path in (one, other))
+        schemas = [pq.ParquetFile(io.BytesIO(content)).schema_arrow for content in contents]
+        first, second = (_dimensions(schema.names) for schema in schemas)
+        if first != second and set(first) == set(second):
+            raise KgdashError(
+                f"{one} and {other} have the same columns in another order; write both in one"
+            )
+
+
 def _dimensions(names: list[str]) -> list[str]:
     """Put columns that are named by one word and their number in the order of their numbers.
 

@@ -13,6 +13,7 @@ import torch
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.matrices import (
     check_finite,
+    check_same_order,
     find_matrix,
     read_matrix,
     single_precision,
@@ -58,6 +59,18 @@ WRITERS = {
         p / "a.parquet", v=lists(VALUES, pa.list_(pa.float32(), 3))
     ),
 }
+
+
+def test_two_files_of_the_same_columns_in_another_order(tmp_path):
+    one, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    parquet(one, re_0=VALUES[:, 0], im_0=VALUES[:, 1])
+    parquet(other, im_0=VALUES[:, 1], re_0=VALUES[:, 0])
+    with pytest.raises(KgdashError, match="have the same columns in another order"):
+        check_same_order(one, other)
+    check_same_order(one, one)
+    parquet(other, im_0=VALUES[:, 1])
+    check_same_order(one, other)
+    check_same_order(one, tmp_path / "b.npy")
 
 
 @pytest.mark.parametrize("name", WRITERS)
