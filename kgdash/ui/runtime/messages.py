@@ -129,6 +129,8 @@ def _is_of_page(asked: BackMsg) -> bool:
 
 def _without_buttons(asked: BackMsg) -> bytes:
     """Leave out what a page was set to: Streamlit does what a button asks before the page's run."""
+    if asked.WhichOneof("type") != "rerun_script":  # to touch it would make it one
+        return asked.SerializeToString()
     states = asked.rerun_script.widget_states.widgets
     kept = [state for state in states if state.id.endswith(f"-{LOG_IN_BUTTON}")]
     del states[:]
