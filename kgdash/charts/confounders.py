@@ -32,8 +32,8 @@ _SYMBOLS = {"spearman": "ρ", "pearson": "r"}
 def factor_forest(tests: pd.DataFrame) -> go.Figure:
     """Draw Spearman's ρ of ReliK with each count, with its interval.
 
-    Coloured where interval and corrected p-value tell it from 0. Points carry the
-    factor as ``customdata``.
+    Coloured where interval and corrected p-value tell it from 0. Points carry the factor as
+    ``customdata``.
 
     :param tests: of `kgdash.studies.correlation.confounders.factor_tests`
     """
@@ -89,8 +89,7 @@ def partial_forest(table: pd.DataFrame) -> go.Figure:
             text=[
                 f"{_row_name(row)}<br>{row['coefficient']}: {number(row['value'])} "
                 f"({number(row['low'])} to {number(row['high'])})<br>p (Holm) "
-                f"{number(row['p_holm'])}, "
-                f"n = {row['rows']:,}"
+                f"{number(row['p_holm'])}, n = {row['rows']:,}"
                 for row in part.to_dict("records")
             ],
             hovertemplate="%{text}<extra></extra>",

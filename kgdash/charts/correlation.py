@@ -18,7 +18,6 @@ _ACCURACY = "#a05fb4"
 _DASHES = {"head": "dash", "tail": "solid", "both": "dot", "relation": "dashdot"}
 _SYMBOLS = {"head": "square", "tail": "circle", "both": "diamond", "relation": "triangle-up"}
 
-
 #: between the markers of one size, as a share of the axis
 _APART = 0.006
 

@@ -19,15 +19,13 @@ from kgdash.charts.style import (
 )
 from kgdash.files.html import escape
 from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.multiple_testing import LEVEL
 
 #: of the run that comes first, of neither, of the second
 _A, _EQUAL, _B = SIDE_COLOURS["head"], "#8a96a3", SIDE_COLOURS["tail"]
 
 #: characters above a row, as a phone is wide
 _ABOVE = 44
-
-#: below this, a corrected p-value gives a difference its colour
-SIGNIFICANT = 0.05
 
 _TICKS = (1, 2, 5, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
 
@@ -42,7 +40,7 @@ def pair_forest(tests: pd.DataFrame) -> go.Figure:
     rows = [
         {
             "name": f"{row['a']} − {row['b']}",
-            "sure": row["p_holm"] < SIGNIFICANT,
+            "sure": row["p_holm"] < LEVEL,
             "note": f"p {number(row['p_holm'])}",
             **{key: row[key] for key in ("difference", "low", "high")},
         }
@@ -172,7 +170,7 @@ def win_bars(table: pd.DataFrame, labels: list[str], a: str, b: str) -> go.Figur
         )
     for y, label, row in zip(place, names, rows.to_dict("records"), strict=True):
         counts = f"{row['wins']:,} : {row['ties']:,} : {row['losses']:,}"
-        sure = "  <b>p < 0.05</b>" if row["p_holm"] < SIGNIFICANT else ""
+        sure = "  <b>p < 0.05</b>" if row["p_holm"] < LEVEL else ""
         name = escape(shortened(label, _ABOVE - len(counts)))
         write_above(figure, y + 0.22, f"{name}  {counts}{sure}", label)
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title="share of triples")

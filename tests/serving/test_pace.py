@@ -6,14 +6,22 @@ from kgdash.serving.pace import Full, Turns
 from tests.support.own_loop import run_apart
 
 
-def order(turns: Turns, comers: str, leaves: str = "") -> list[str]:
-    """Return who had turns, one after another; some leave while they wait."""
-    had = []
+def coming(turns: Turns, had: list[str], stay: float = 0):
+    """Return how somebody comes, has a turn that is noted, and stays for some seconds."""
 
     async def come(asker: str) -> None:
         async with turns.turn(asker):
             had.append(asker)
-            await asyncio.sleep(0)
+            await asyncio.sleep(stay)
+
+    return come
+
+
+def order(turns: Turns, comers: str, leaves: str = "") -> list[str]:
+    """Return who had turns, one after another; some leave while they wait."""
+    had = []
+
+    come = coming(turns, had)
 
     async def all_come() -> None:
         waits = [asyncio.ensure_future(come(asker)) for asker in comers]
@@ -49,10 +57,7 @@ def test_so_many_may_wait():
 def test_who_has_most_makes_room_for_others():
     turns, had = Turns(1, 0, 30, 4), []
 
-    async def come(asker: str) -> None:
-        async with turns.turn(asker):
-            had.append(asker)
-            await asyncio.sleep(0)
+    come = coming(turns, had)
 
     async def all_come() -> list:
         return await asyncio.gather(*map(come, "aaaaabcabc"), return_exceptions=True)
@@ -70,10 +75,7 @@ def test_who_leaves_gives_the_turn_to_the_next():
 def test_a_turn_that_does_not_end_is_ended():
     turns, had = Turns(1, 0, 0.01, 9), []
 
-    async def come(asker: str) -> None:
-        async with turns.turn(asker):
-            had.append(asker)
-            await asyncio.sleep(300)
+    come = coming(turns, had, 300)
 
     async def all_come() -> None:
         async with asyncio.timeout(30):

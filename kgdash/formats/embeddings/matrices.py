@@ -216,10 +216,10 @@ def _dimensions(names: list[str]) -> list[str]:
     Two files may have them in different ones. An index that pandas wrote is no dimension.
     """
     names = [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
-    numbered = [re.fullmatch(r"(.*?)([0-9]{1,9})", name) for name in names]
-    if len({found and found[1] for found in numbered}) > 1 or not all(numbered):
+    numbered = [found for name in names if (found := re.fullmatch(r"(.*?)([0-9]{1,9})", name))]
+    if len(numbered) < len(names) or len({found[1] for found in numbered}) > 1:
         return names
-    return sorted(names, key=lambda name: int(re.split(r"\D", name)[-1]))
+    return [found[0] for found in sorted(numbered, key=lambda found: int(found[2]))]
 
 
 def _check_columns(schema: Any, path: Path) -> None:

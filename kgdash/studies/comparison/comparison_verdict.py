@@ -10,12 +10,9 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import number
-from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.multiple_testing import LEVEL, holm
 from kgdash.statistics.paired_tests import shared_p
 from kgdash.studies.comparison.comparison import Ranks, reciprocal_ranks, triples_of
-
-#: of p-values after Holm's correction
-_LEVEL = 0.05
 
 
 def shared_tests(ranks: Ranks, side: str = "both", rank_type: str = "realistic") -> np.ndarray:
@@ -43,7 +40,7 @@ def comparison_verdict(tests: pd.DataFrame, shared: np.ndarray) -> str:
     said = f"**{best}** has the highest MRR, {number(means[best])}"
     if triples < SMALL:
         return f"{said}, over only {triples} triples: too few to call it better."
-    told = (tests["p_holm"] < _LEVEL) & (shared < _LEVEL)
+    told = (tests["p_holm"] < LEVEL) & (shared < LEVEL)
     own = tests[(tests["a"] == best) | (tests["b"] == best)]
     others = own["a"].where(own["b"] == best, own["b"])
     apart = told[own.index]

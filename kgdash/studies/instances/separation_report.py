@@ -14,8 +14,8 @@ from kgdash.files.markdown import markdown_table, versions
 from kgdash.runs import Run
 from kgdash.runs.description import recorded_mrr
 from kgdash.statistics.estimate import number
+from kgdash.statistics.multiple_testing import LEVEL
 from kgdash.studies.instances.separation import ALL, Comparison
-from kgdash.studies.instances.separation_verdict import LEVEL
 
 #: measure -> its name in words
 NAMES = {

@@ -5,10 +5,8 @@ Rules: numbers.md#22-verdicts.
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.multiple_testing import LEVEL
 from kgdash.studies.instances.separation import ALL, Comparison
-
-#: of p-values after Holm's correction, below which a group is told from chance
-LEVEL = 0.05
 
 _NAMES = {"reciprocal_rank": "the reciprocal rank", "score": "the raw score"}
 

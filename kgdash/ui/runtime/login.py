@@ -80,6 +80,12 @@ class LogInDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
+        try:
+            await self._serve(scope, receive, send)
+        except Full:
+            await _BUSY(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         settings = server_settings()
         asks = settings is not None and settings.login is not None
         if asks and scope["type"] in ("http", "websocket") and _has_too_many_cookies(scope):
@@ -93,13 +99,10 @@ class LogInDoor:
                 await self._app(scope, receive, send)
                 return
             _spare_provider()
-            try:
-                async with self._working.turn(_address(scope)):
-                    if (whole := await _heard(receive)) is not None:
-                        seals = scope["path"] == _CALLBACK
-                        await self._app(scope, whole, sealing(send) if seals else send)
-            except Full:
-                await _BUSY(scope, receive, send)
+            async with self._working.turn(_address(scope)):
+                if (whole := await _heard(receive)) is not None:
+                    seals = scope["path"] == _CALLBACK
+                    await self._app(scope, whole, sealing(send) if seals else send)
             return
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
@@ -112,24 +115,18 @@ class LogInDoor:
                 await app(scope, receive, send)
                 return
             folder = who.folder or ""
-            del cookies, claims
-            try:
-                async with self._own[folder].turn(""):
-                    await self._paces[folder].keep(_ANSWER)
-                    await app(_unpacked(scope), receive, _in_pieces(send, self._paces[folder]))
-            except Full:
-                await _BUSY(scope, receive, send)
+            del cookies
+            async with self._own[folder].turn(""):
+                await self._paces[folder].keep(_ANSWER)
+                await app(_unpacked(scope), receive, _in_pieces(send, self._paces[folder]))
             return
         note("refused", reason="login")
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
-        del cookies, settings
-        try:
-            async with self._answering.turn(_address(scope)):
-                await _answer(scope, claims)(scope, receive, send)
-        except Full:
-            await _BUSY(scope, receive, send)
+        del cookies
+        async with self._answering.turn(_address(scope)):
+            await _answer(scope, claims)(scope, receive, send)
 
 
 def _has_too_many_cookies(scope: Scope) -> bool:

@@ -218,6 +218,14 @@ async def heard():
     return {"type": "http.request"}
 
 
+async def cut_short(door, asked, send, seconds: float = 0.01) -> None:
+    """Have requests come at once, and leave after a while."""
+    waits = [asyncio.ensure_future(door(scope, heard, send)) for scope in asked]
+    await asyncio.sleep(seconds)
+    for wait in waits:
+        wait.cancel()
+
+
 async def sent(message):
     """Take an answer."""
 
@@ -283,10 +291,7 @@ def test_strangers_leave_the_loop_to_others(tmp_path, monkeypatch):
     async def many():
         door = LogInDoor(app)
         paths = ["/"] * 20 + ["/auth/login"] * 20
-        waits = [asyncio.ensure_future(door(s, heard, note_answer)) for s in scopes(paths)]
-        await asyncio.sleep(0.01)
-        for wait in waits:
-            wait.cancel()
+        await cut_short(door, scopes(paths), note_answer)
 
     run_apart(many())
     assert (answered.count("/"), answered.count("/auth/login")) == (8, 8)
@@ -305,10 +310,7 @@ def test_so_many_strangers_wait_and_others_are_told_at_once(client, monkeypatch)
     async def many():
         door = LogInDoor(PlainTextResponse("inside"))
         paths = ["/"] * 20 + ["/auth/login"] * 20
-        waits = [asyncio.ensure_future(door(s, heard, note_status)) for s in scopes(paths)]
-        await asyncio.sleep(0.1)
-        for wait in waits:
-            wait.cancel()
+        await cut_short(door, scopes(paths), note_status, 0.1)
 
     run_apart(many())
     assert (told.count(503), told.count(401)) == (14, 8)
@@ -344,10 +346,7 @@ def test_a_visitor_gets_so_many_answers_at_once(client):
     async def many():
         door = LogInDoor(unread)
         asked = asking(ADA, 40) + asking(ADA | {"sub": "2"}, 3)
-        waits = [asyncio.ensure_future(door(scope, heard, sent)) for scope in asked]
-        await asyncio.sleep(0.01)
-        for wait in waits:
-            wait.cancel()
+        await cut_short(door, asked, sent)
 
     run_apart(many())
     assert sorted(map(inside.count, set(inside))) == [3, 16]
@@ -370,10 +369,7 @@ def test_a_visitor_s_requests_wait_so_many(client, monkeypatch):
     async def many():
         door = LogInDoor(unread)
         asked = [scope | {"headers": [(b"cookie", cookie)]} for scope in scopes(["/x"] * 30)]
-        waits = [asyncio.ensure_future(door(scope, heard, note_status)) for scope in asked]
-        await asyncio.sleep(0.05)
-        for wait in waits:
-            wait.cancel()
+        await cut_short(door, asked, note_status, 0.05)
 
     run_apart(many())
     assert told.count(503) == 30 - 16 - 5
