@@ -50,10 +50,10 @@ def test_as_many_as_any_model_has(path):
 
 def test_a_million_empty_tensors(path):
     path.write_bytes(listing(10**6))
-    start = time.monotonic()
+    start = time.thread_time()
     with pytest.raises(KgdashError, match=r"x.safetensors has a header of 5\d,.*write the file"):
         read_tensors(path, names=["7"])
-    assert time.monotonic() - start < 1
+    assert time.thread_time() - start < 1
     with pytest.raises(KgdashError, match="takes less than 100:"):
         open_tensors(path, most_header=100)
 

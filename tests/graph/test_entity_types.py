@@ -1,16 +1,15 @@
 """Files of entity types."""
 
 import gzip
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.files import bounds
-from kgdash.graph.entity_types import entity_types, read_entity_types
+from kgdash.graph.entity_types import EntityTypes, entity_types, read_entity_types
 from tests.support.fakes import make_graph
+from tests.support.turns import longest_hold
 
 GRAPH = make_graph([(0, 0, 1), (1, 0, 2), (2, 0, 3)])
 
@@ -89,12 +88,9 @@ def test_others_come_to_a_turn_while_many_types_are_read():
     names = [f"{'x' * 40}{number}" for number in range(75_000)]
     rows = [(f"e{n // 75_000}", names[n * 7919 % 75_000]) for n in range(300_000)]
     content = "\n".join(map("\t".join, rows)).encode()
-    with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(read_entity_types, Path("x.tsv"), GRAPH, content)
-        longest, last = 0.0, (start := time.monotonic())
-        while not reading.done():
-            time.sleep(0.005)
-            longest, last = max(longest, time.monotonic() - last), time.monotonic()
-    assert len(reading.result().entities) == len(set(rows))
-    # Of the whole, whatever else the machine does: a third where the pairs were sorted at once.
-    assert longest < (last - start) / 5
+    read: list[EntityTypes] = []
+    longest, whole = longest_hold(
+        lambda: read.append(read_entity_types(Path("x.tsv"), GRAPH, content))
+    )
+    assert len(read[0].entities) == len(set(rows))
+    assert longest < whole / 5  # a third where the pairs were sorted at once

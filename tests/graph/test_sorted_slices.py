@@ -1,7 +1,5 @@
 """Slices of sorted arrays against loops."""
 
-import threading
-import time
 from collections import Counter
 
 import numpy as np
@@ -15,6 +13,7 @@ from kgdash.graph.sorted_slices import (
     expand_slices,
     run_lengths,
 )
+from tests.support.turns import longest_hold
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=12))
@@ -53,12 +52,7 @@ def test_distinct_rows_are_numpys(pairs):
 
 def test_others_come_to_a_turn_while_rows_are_sorted():
     table = np.random.default_rng(0).integers(0, 200, (400_000, 3))
-    work = threading.Thread(target=distinct_rows, args=(table,))
-    longest, last = 0.0, time.monotonic()
-    work.start()
-    while work.is_alive():
-        time.sleep(0.001)
-        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    longest, _ = longest_hold(lambda: distinct_rows(table))
     assert longest < 0.3  # 0.7 s by NumPy's own
 
 

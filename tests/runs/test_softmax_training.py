@@ -254,9 +254,9 @@ class TestGoingOn:
         save_file({"a": torch.ones(1)}, place._path, {"kgdash": deep})
         assert place.read() is None
         place._path.write_bytes(listing(10**6))
-        start = time.monotonic()
+        start = time.thread_time()
         assert place.read() is None
-        assert time.monotonic() - start < 1
+        assert time.thread_time() - start < 1
 
 
 @pytest.mark.parametrize(

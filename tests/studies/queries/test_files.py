@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import threading
-import time
 import tracemalloc
 from dataclasses import replace
 
@@ -21,6 +19,7 @@ from kgdash.studies.queries import files_text
 from kgdash.studies.queries.files import read_queries, write_queries
 from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
 from tests.support.instance_fakes import small_graph
+from tests.support.turns import longest_hold
 
 GRAPH = small_graph([(0, 0, 1), (1, 1, 2), (2, 2, 3), (3, 0, 4)], entities=5, relations=3)
 NAMED = small_graph([(0, 0, 1)], entities=3, relations=2)
@@ -214,12 +213,7 @@ def test_what_is_no_query_is_not_built(more, said):
 def test_others_come_to_a_turn_while_a_long_query_is_read():
     text = one(["e0"], ["r1"], ["e2"], "\n" * 15_000_000)
     refused: list[str] = []
-    work = threading.Thread(target=lambda: refused.append(refusal(text)))
-    longest, last = 0.0, time.monotonic()
-    work.start()
-    while work.is_alive():
-        time.sleep(0.001)
-        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    longest, _ = longest_hold(lambda: refused.append(refusal(text)))
     assert "not valid JSON" in refused[0]
     assert longest < 0.3  # 0.5 s at one go
 
