@@ -183,7 +183,7 @@ def _parquet(path: Path) -> np.ndarray:
             )
         file = pq.ParquetFile(io.BytesIO(plain.content))
         _check_columns(file.schema_arrow, path)
-        table = file.read(columns=_dimensions(file.schema_arrow.names))
+        table = file.read(columns=_dimensions(file.schema_arrow.names, path))
         table.validate(full=True)
         return _from_table(table, path)
     except (KgdashError, MemoryError):  # of Arrow's errors that of memory is one
@@ -203,22 +203,29 @@ def check_same_order(one: Path, other: Path) -> None:
     if one.suffix == other.suffix == ".parquet":
         contents = (plain_file(path.read_bytes()).content for path in (one, other))
         schemas = [pq.ParquetFile(io.BytesIO(content)).schema_arrow for content in contents]
-        first, second = (_dimensions(schema.names) for schema in schemas)
+        first, second = map(_dimensions, (schema.names for schema in schemas), (one, other))
         if first != second and set(first) == set(second):
             raise KgdashError(
                 f"{one} and {other} have the same columns in another order; write both in one"
             )
 
 
-def _dimensions(names: list[str]) -> list[str]:
+def _dimensions(names: list[str], path: Path) -> list[str]:
     """Put columns that are named by one word and their number in the order of their numbers.
 
     Two files may have them in different ones. An index that pandas wrote is no dimension.
+
+    :raises KgdashError: if some have a name of another kind, as an index with a name has
     """
     names = [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
     numbered = [found for name in names if (found := re.fullmatch(r"(.*?)([0-9]{1,9})", name))]
-    if len(numbered) < len(names) or len({found[1] for found in numbered}) > 1:
+    if len({found[1] for found in numbered}) != 1:
         return names
+    if other := [name for name in names if name not in {found[0] for found in numbered}]:
+        raise KgdashError(
+            f"{path}: expected a column per dimension, named {numbered[0][0]:.40} and so on; found "
+            f"{', '.join(other):.120} beside them. Write the file without an index"
+        )
     return [found[0] for found in sorted(numbered, key=lambda found: int(found[2]))]
 
 

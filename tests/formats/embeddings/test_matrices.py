@@ -135,6 +135,11 @@ def test_is_refused(name, tmp_path):
     [
         ("parquet", lambda p: p.write_bytes(b"PAR1xx"), "is no Parquet file of numbers"),
         ("parquet", lambda p: parquet(p, a=["x"]), "expected a column of floating point"),
+        (
+            "parquet",
+            lambda p: pd.DataFrame({"at": VALUES[0], "0": VALUES[1]}).set_index("at").to_parquet(p),
+            "found at beside them. Write the file without an index",
+        ),
         ("parquet", lambda p: parquet(p, a=[[1.0], [1.0, 2.0]]), "lists of one length"),
         ("parquet", lambda p: parquet(p, a=[[1.0], None]), "lists of one length"),
         (
