@@ -18,6 +18,7 @@ import plotly.io as pio
 from kgdash.charts.message import message_of
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.extensions import alternatives, check_extension
 from kgdash.files.html import escape
 
 #: extension -> MIME type
@@ -71,8 +72,7 @@ def check_figure_file(out: Path) -> None:
 
     :raises KgdashError: if its extension names no format, or no browser is there to draw it
     """
-    if out.suffix not in FIGURE_TYPES:
-        raise KgdashError(f"expected an output file in {_formats()}; found {out}")
+    check_extension(out, FIGURE_TYPES)
     if out.suffix != ".html":
         _browser()
 
@@ -116,7 +116,7 @@ def figure_bytes(
         fails
     """
     if extension not in FIGURE_TYPES:
-        raise KgdashError(f"expected one of {_formats()}; found {extension!r}")
+        raise KgdashError(f"expected one of {alternatives(FIGURE_TYPES)}; found {extension!r}")
     size = size or FigureSize()
     drawn = on_background(figure, dark)
     if caption:
@@ -238,8 +238,3 @@ def _browser() -> str:
     if not Path(found).is_file():
         raise KgdashError(f"there is no Chromium at {found} (KGDASH_CHROMIUM): set it to its path")
     return found
-
-
-def _formats() -> str:
-    *first, last = FIGURE_TYPES
-    return f"{', '.join(first)} or {last}"

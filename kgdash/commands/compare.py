@@ -15,6 +15,7 @@ from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOpt
 from kgdash.commands.options.groups import Output, RunsOptions
 from kgdash.commands.options.output import print_json, records, write_or_print
 from kgdash.errors import check_name, unknown_name
+from kgdash.files.extensions import check_extension
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def compare(
     from kgdash.ranking.metric_lookup import find_metric
     from kgdash.ranking.rank_setting import RankSetting
     from kgdash.reports.comparison import comparison_content
-    from kgdash.reports.html import check_report_file, write_report
+    from kgdash.reports.html import EXTENSIONS, write_report
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
     from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
 
@@ -82,7 +83,7 @@ def compare(
     wanted = table or ("groups" if by else "relations" if pair else "overall")
     check_name("table", wanted, _TABLES, "compare")
     if report is not None:
-        check_report_file(report)
+        check_extension(report, EXTENSIONS)
     loaded = runs.load()
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)

@@ -7,6 +7,7 @@ import typer
 
 from kgdash.commands.options.output import write_or_print
 from kgdash.commands.options.terminal import say
+from kgdash.files.extensions import check_extension
 from kgdash.progress import terminal
 
 
@@ -24,14 +25,14 @@ def import_queries(
     """Convert queries with their answers; nothing of a pickle runs."""
     from kgdash.graph.datasets import load_dataset
     from kgdash.studies.queries.files import (
-        check_extension,
+        EXTENSIONS,
         read_named_queries,
         write_named_queries,
     )
     from kgdash.studies.queries.graph_agreement import agreement_notes, graph_agreement
     from kgdash.studies.queries.named_queries import in_graph
 
-    check_extension(out)
+    check_extension(out, EXTENSIONS)
     graph = load_dataset(dataset) if dataset else None
     named, notes = read_named_queries(source, str(source), split, terminal("reading queries"))
     if graph is not None:

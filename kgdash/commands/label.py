@@ -58,7 +58,7 @@ def label(
 ) -> None:
     """Judge predictions of rules, one by one; every label is on disk at once."""
     from kgdash.files.atomic import write_atomically
-    from kgdash.files.table import check_extension
+    from kgdash.files.extensions import check_extension
     from kgdash.studies.instances.instance_table import write_rule_table
     from kgdash.studies.labelling.queue import ORDERS, label_queue
     from kgdash.studies.labelling.results import labelled_instances

@@ -8,14 +8,14 @@ import typer
 from kgdash.commands.options.output import load_run
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
-from kgdash.files.table import check_extension
+from kgdash.files.extensions import TABLES, check_extension
 from kgdash.progress import terminal
 
 
 def _known_extension(out: Path | None) -> Path | None:
     """Refuse a file that could not be written before anything is computed for it."""
     if out is not None:
-        check_extension(out, (".csv", ".tsv", ".parquet", ".tex"))
+        check_extension(out, (*TABLES, ".tex"))
     return out
 
 

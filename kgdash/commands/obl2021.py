@@ -13,6 +13,7 @@ from kgdash.commands.options.common import FilterOption, JsonOption, SeedOption,
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
+from kgdash.files.extensions import check_extension
 from kgdash.files.regular import check_regular
 from kgdash.progress import terminal
 
@@ -49,10 +50,10 @@ def predict(
     """Write a submission and print the line that goes with it."""
     from kgdash.studies.obl2021.entity_ids import as_written, check_ids
     from kgdash.studies.obl2021.evaluation import evaluate as compute
-    from kgdash.studies.obl2021.submission_writing import check_extension, write_submission
+    from kgdash.studies.obl2021.submission_writing import write_submission
     from kgdash.studies.obl2021.top_ten import predict as find
 
-    check_extension(out)
+    check_extension(out, (".npz",))
     loaded = run.load()
     check_ids(loaded.graph, ids)
     rows = _triples(loaded, split, triples)

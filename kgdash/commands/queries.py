@@ -11,6 +11,7 @@ from kgdash.commands.options.common import SeedOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
+from kgdash.files.extensions import check_extension
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -81,9 +82,9 @@ def queries(
 
 
 def _check_save(save: Path, file: Path | None) -> None:
-    from kgdash.studies.queries.files import check_extension
+    from kgdash.studies.queries.files import EXTENSIONS
 
-    check_extension(save)
+    check_extension(save, EXTENSIONS)
     if file is not None:
         raise KgdashError(
             "--save writes sampled queries, --file reads queries; "

@@ -8,6 +8,7 @@ import typer
 
 from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import RunOptions
+from kgdash.files.extensions import check_extension
 from kgdash.progress import terminal
 
 MetricOption = Annotated[str, typer.Option(help="mrr, amri, hits@10, …, or a key of `metrics`.")]
@@ -25,9 +26,9 @@ def report(
     """Write a report of a run as one HTML file that needs no network."""
     from kgdash.ranking.rank_setting import RankSetting
     from kgdash.reports.content import report_content
-    from kgdash.reports.html import check_report_file, write_report
+    from kgdash.reports.html import EXTENSIONS, write_report
 
-    check_report_file(out)
+    check_extension(out, EXTENSIONS)
     loaded = run.load()
     setting = RankSetting.parse(split, filter, rank_type=rank_type)
     content = report_content(loaded, setting, metric, terminal("report"))

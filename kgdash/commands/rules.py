@@ -13,7 +13,7 @@ from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.terminal import say
 from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
-from kgdash.files.table import check_extension
+from kgdash.files.extensions import check_extension
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.extensions import check_extension
 
 #: where spreadsheets take a text for a formula (OWASP, "CSV Injection"): at its beginning, or where
 #: it may end a cell; where semicolons separate, no quotes of ours hold it together
@@ -106,17 +106,6 @@ def row_parts(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
     """Yield a table so many rows at a time; one without rows as it is."""
     for start in range(0, max(1, len(table)), rows):
         yield table.iloc[start : start + rows]
-
-
-def check_extension(out: Path, known: Sequence[str] = (".csv", ".tsv", ".parquet")) -> None:
-    """Refuse a file whose extension names no format that is written.
-
-    :param known: two extensions or more; default: those that `write_table` writes
-    :raises KgdashError: if it does not
-    """
-    if out.suffix not in known:
-        names = f"{', '.join(known[:-1])} or {known[-1]}"
-        raise KgdashError(f"expected an output file in {names}; found {out}")
 
 
 def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.byte_sizes import written_size
 from kgdash.formats.pickle_machine import PickleMachine
 
 #: bytes at which a file is refused
@@ -47,7 +48,7 @@ def read_plain_pickle(data: bytes, where: str) -> Any:
     :raises KgdashError: if it holds anything else, is damaged, or is too large
     """
     if len(data) > MAX_BYTES:
-        raise KgdashError(f"{where} is larger than {MAX_BYTES // 2**20} MiB; keep fewer queries")
+        raise KgdashError(f"{where} is larger than {written_size(MAX_BYTES)}; keep fewer queries")
     try:
         root = _ContainerMachine(where, len(data)).run(data)
     except KgdashError:

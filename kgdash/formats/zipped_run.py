@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from kgdash.errors import KgdashError
+from kgdash.files.byte_sizes import written_size
 from kgdash.formats.pykeen_directory import MODEL_FILE
 from kgdash.formats.pykeen_results import RESULTS_FILE
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS
@@ -70,14 +71,14 @@ def unpack_run(content: bytes, shown: str, out: Path) -> Path:
             most = min(MOST_UNPACKED, max(FREE_UNPACKED, MOST_DENSE * len(content)))
             if sum(info.file_size for info in wanted.values()) > most:
                 raise KgdashError(
-                    f"{shown} would unpack to more than {most // 2**20:,} MiB; name its folder "
+                    f"{shown} would unpack to more than {written_size(most)}; name its folder "
                     "instead"
                 )
             for name, info in wanted.items():
                 most = MOST_RECORD if name in (MANIFEST, RESULTS_FILE) else MOST_JSON
                 if name.endswith(".json") and info.file_size > most:
                     raise KgdashError(
-                        f"{name} in {shown} is larger than {most // 2**20} MiB; name its folder "
+                        f"{name} in {shown} is larger than {written_size(most)}; name its folder "
                         "instead"
                     )
                 if name in (WEIGHTS, TRIPLES):

@@ -17,8 +17,8 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.extensions import check_extension
 from kgdash.files.visible import visible
 from kgdash.ranking.glossary import glossary_table, metric_text
 from kgdash.ranking.metric_lookup import metric_records
@@ -27,6 +27,9 @@ from kgdash.reports.content import ReportContent, report_caption
 from kgdash.reports.groups import MOST_GROUPS
 from kgdash.statistics.estimate import number
 from kgdash.version import __version__
+
+#: of a report's file
+EXTENSIONS = (".html", ".htm")
 
 _FOLDER = Path(__file__).parent
 
@@ -56,15 +59,6 @@ class Cell(NamedTuple):
     text: str
     value: str
     numeric: bool
-
-
-def check_report_file(out: Path) -> None:
-    """Refuse a file that is no .html, before anything is computed for it.
-
-    :raises KgdashError: if it is not
-    """
-    if out.suffix not in (".html", ".htm"):
-        raise KgdashError(f"expected an output file in .html; found {out}")
 
 
 def report_html(content: ReportContent, made: str = "") -> str:
@@ -141,7 +135,7 @@ def write_report(content: ReportContent | ComparisonContent, out: Path, made: st
 
     :raises KgdashError: if it is no .html, or can not be written
     """
-    check_report_file(out)
+    check_extension(out, EXTENSIONS)
     if isinstance(content, ReportContent):
         text = report_html(content, made)
     else:

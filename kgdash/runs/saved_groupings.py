@@ -15,6 +15,7 @@ from typing import Any
 from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file, make_folder
+from kgdash.files.byte_sizes import written_size
 from kgdash.files.lock import hold_lock
 from kgdash.files.text import decode_text, parse_plain_json, read_content
 from kgdash.files.user_data import own_folder
@@ -117,7 +118,7 @@ def _write(content: dict[str, Any], part: Path) -> None:
             size += stream.write(text.encode())
             if size > _MAX_BYTES:
                 raise KgdashError(
-                    f"the groupings of a run take at most {_MAX_BYTES // 2**20} MiB together, and "
+                    f"the groupings of a run take at most {written_size(_MAX_BYTES)} together, and "
                     "these take more: delete one that you need no more, or take one of fewer "
                     "entities"
                 )

@@ -83,7 +83,7 @@ class TestReport:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["umls-transe", "r.pdf"], "expected an output file in .html; found r.pdf"),
+            (["umls-transe", "r.pdf"], "expected an output file in .html or .htm; found r.pdf"),
             (["umls-trans", "r.html"], "unknown run 'umls-trans'"),
             (["umls-transe", "r.html", "--split", "dev"], "unknown split 'dev'"),
             (["umls-transe", "r.html", "--metric", "mrx"], "unknown metric 'mrx'"),

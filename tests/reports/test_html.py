@@ -327,7 +327,7 @@ def test_progress_rises_to_the_end_and_may_cancel():
 
 
 def test_write_report_refuses_other_files(content, tmp_path):
-    with pytest.raises(KgdashError, match=r"expected an output file in \.html; found"):
+    with pytest.raises(KgdashError, match=r"expected an output file in \.html or \.htm; found"):
         write_report(content, tmp_path / "report.pdf")
     (tmp_path / "file").write_text("")
     with pytest.raises(KgdashError, match="can not write"):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kgdash.errors import KgdashError
-from kgdash.files.table import check_extension
+from kgdash.files.extensions import check_extension
 
 
 def known_extension(out: Path | None) -> Path | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.extensions import check_extension
 
 
 def submission_bytes(heads: np.ndarray, tails: np.ndarray) -> bytes:
@@ -29,7 +29,7 @@ def write_submission(out: Path, heads: np.ndarray, tails: np.ndarray, h10: float
     :return: the line that goes with the file, ``{'h10': value}``
     :raises KgdashError: if the extension is another, or the file can not be written
     """
-    check_extension(out)
+    check_extension(out, (".npz",))
     write_atomically(out, lambda part: part.write_bytes(submission_bytes(heads, tails)))
     return submission_line(h10)
 
@@ -37,12 +37,3 @@ def write_submission(out: Path, heads: np.ndarray, tails: np.ndarray, h10: float
 def submission_line(h10: float) -> str:
     """Return the line that a submission's form asks for."""
     return str({"h10": float(h10)})
-
-
-def check_extension(out: Path) -> None:
-    """Refuse a file that is not to be a .npz.
-
-    :raises KgdashError: if it is not
-    """
-    if out.suffix != ".npz":
-        raise KgdashError(f"expected an output file in .npz; found {out}")

@@ -7,6 +7,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_count
+from kgdash.files.extensions import check_extension
 from kgdash.files.text import decode_text, first_printed, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
@@ -94,18 +95,9 @@ def write_queries(
     write_named_queries(to_names(asked, graph), Path(out))
 
 
-def check_extension(out: Path) -> None:
-    """Refuse a file whose extension names no format that `write_queries` writes.
-
-    :raises KgdashError: if it does not
-    """
-    if out.suffix not in EXTENSIONS:
-        raise KgdashError(f"expected an output file in {', '.join(EXTENSIONS)}; found {out}")
-
-
 def write_named_queries(named: NamedQueries, out: Path) -> None:
     """Write queries in names; else like `write_queries`."""
-    check_extension(out)
+    check_extension(out, EXTENSIONS)
     if out.suffix == ".parquet":
         to_parquet(named, out)
         return
