@@ -33,7 +33,7 @@ with settings():
     score = choice("Candidates ordered by", SCORES, "score", "softmax")
     groups = choice("Thresholds", CONDITIONS, "groups", "none")
 setting = AnswerSetSetting(promises[promise], score, groups)
-key = (run.digest, "answer sets", *vars(setting).values())
+key = (run.identity, "answer sets", *vars(setting).values())
 sets = computed("Making answer sets", key, Call(answer_sets, run, setting))
 found = sets.summary()
 st.markdown(coverage_verdict(sets))
@@ -61,7 +61,7 @@ with right:
     plain = replace(setting, groups="none")
     compared = computed(
         "Comparing thresholds",
-        (run.digest, "answer sets compared", setting.epsilon, score, by),
+        (run.identity, "answer sets compared", setting.epsilon, score, by),
         Call(compare_conditions, run, plain, by),
     )
     st.markdown(comparison_verdict(compared, by))

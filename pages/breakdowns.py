@@ -30,7 +30,7 @@ info, side, rank_type = chosen.metric, chosen.side, chosen.rank_type
 of_ranks = (chosen.split, chosen.filter)
 ranks = ranks_with_facts(run, *of_ranks)
 values = metrics_of(run, *of_ranks)
-grouping = (run.digest, "groups", *of_ranks, *chosen.grouping_key)
+grouping = (run.identity, "groups", *of_ranks, *chosen.grouping_key)
 members = computed(
     "Sorting into groups", grouping, lambda _: groups_by(ranks, run.graph, chosen.grouping)
 )

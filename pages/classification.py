@@ -35,7 +35,7 @@ st.caption(
     "with the highest accuracy on validation."
 )
 choice = choose_classification(run)
-key = (run.digest, "classification", *choice.key)
+key = (run.identity, "classification", *choice.key)
 found = computed(
     "Classifying triples",
     key,

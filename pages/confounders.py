@@ -40,7 +40,7 @@ with settings():
     if view == "What remains":
         side, rank_type = choose_side(), choose_rank_type()
 choices = (split, side, rank_type, relik_method)
-key = (run.digest, "confounders", *choices)
+key = (run.identity, "confounders", *choices)
 factors = computed(
     f"Counting negatives of {split}, and ranking",
     key,

@@ -14,7 +14,7 @@ from kgdash.ui.runtime.run_picker import current_run
 run = current_run()
 st.title("New facts")
 setting = choose_discovery(run)
-key = (run.digest, "discovery", repr(setting))
+key = (run.identity, "discovery", repr(setting))
 found = computed("Searching all triples", key, Call(discover, run, setting))
 st.markdown(discovery_verdict(run, setting, found, plain))
 st.caption(

@@ -32,7 +32,7 @@ said.caption(
 choice = choose_prediction(run)
 here, task = choice.subgraph, choice.task
 way = (task, choice.sampling, choice.evaluation, choice.level)
-key = (run.digest, "performance prediction", *way)
+key = (run.identity, "performance prediction", *way)
 
 prediction, learnt = computed(
     "Learning from random subgraphs",

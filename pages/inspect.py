@@ -17,7 +17,7 @@ triple = choose_triple(run)
 show_way_through(run, triple)
 found = computed(
     "Scoring candidates and counting negatives",
-    (run.digest, "inspection", triple),
+    (run.identity, "inspection", triple),
     lambda report: inspect_triple(run, triple, progress=report),
 )
 show_trust(found)

@@ -25,10 +25,10 @@ choice = choose_predictions(run, source)
 if choice.audit is not None:
     queue = fact_queue(run.graph, choice.audit, choice.order, choice.seed)
 else:
-    predictions = computed("Mining rules", (run.digest, "predictions", *choice.key), choice.make)
+    predictions = computed("Mining rules", (run.identity, "predictions", *choice.key), choice.make)
     queue = computed(
         "ReliK of the predictions",
-        (run.digest, "label queue", *choice.key, choice.order),
+        (run.identity, "label queue", *choice.key, choice.order),
         Call(label_queue, run, predictions, choice.order, choice.seed),
     )
 show_refusal()

@@ -21,7 +21,7 @@ graph = run.graph
 title = st.empty()
 title.title("Local reliability")
 choice = choose_subgraph(run)
-key = (run.digest, choice)
+key = (run.identity, choice)
 
 subgraph = walked(run, choice)
 title.title(f"Local reliability around {plain(graph.entity_labels[subgraph.seed_entity])}")

@@ -30,13 +30,13 @@ ranks = ranks_of(run, split, filter_name)
 values = metrics_of(run, split, filter_name).values(side, rank_type)
 sides = computed(
     "Comparing sides",
-    (run.digest, "sides", *of_ranks, rank_type),
+    (run.identity, "sides", *of_ranks, rank_type),
     lambda _: compare_sides(ranks, run.graph, rank_type),
 )
 whole = rank_type if rank_type in WHOLE_RANKS else "pessimistic"
 fewer = computed(
     "Metrics of fewer candidates",
-    (run.digest, "fewer candidates", *of_ranks, side, whole),
+    (run.identity, "fewer candidates", *of_ranks, side, whole),
     lambda _: expected_metrics(ranks, side, whole),
 )
 

@@ -42,7 +42,7 @@ triples = run.graph.split(split)
 if source == _SOURCES[0]:
     heads, tails = computed(
         "Finding the ten best",
-        (run.digest, "obl2021", split, filter_name, ties, seed),
+        (run.identity, "obl2021", split, filter_name, ties, seed),
         Call(predict, run, split, ties, seed, filter_name),
     )
     names, scores = [run.name], [evaluate(heads, tails, triples)]

@@ -17,7 +17,7 @@ from kgdash.ui.runtime.tour import offer_tour
 run = current_run()
 st.title(f"Where can {plain(run.spec.name)} on {plain(run.graph.name)} be trusted?")
 width = choose_width(run)
-key = (run.digest, "overview", is_counted_unasked(run), width)
+key = (run.identity, "overview", is_counted_unasked(run), width)
 found = refined(
     "Ranking held-out triples and counting ReliK",
     key,

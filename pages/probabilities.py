@@ -34,7 +34,7 @@ _ABOUT = {
 
 run = current_run()
 st.title("Probabilities")
-key = (run.digest, "probabilities")
+key = (run.identity, "probabilities")
 found = computed("Fitting probabilities on validation", key, Call(summarize_calibration, run))
 errors = found.errors
 sure, right = found.sure.iloc[0]

@@ -26,7 +26,7 @@ st.caption(
 ask_first(run)
 map_ = refined(
     "Mapping the ReliK of all triples",
-    (run.digest, "reliability map"),
+    (run.identity, "reliability map"),
     Call(reliability_steps, run),
 )
 relik = map_.relik["relik"]
@@ -38,7 +38,7 @@ if map_.method == "growing":
         icon=":material/hourglass_top:",
     )
     st.stop()
-key = (run.digest, "reliability", map_.method)
+key = (run.identity, "reliability", map_.method)
 with st.container(horizontal=True):
     show_card(
         "Mean ReliK ↑",

@@ -25,7 +25,7 @@ with settings():
 with more_settings():
     filter_name = choose_filter(split)
 
-key = (run.digest, "score health", split, filter_name)
+key = (run.identity, "score health", split, filter_name)
 about = f"Looking at all scores of {split}"
 health = computed(about, key, Call(score_health, run, split, filter_name))
 tables = computed("Checks", (*key, side), lambda _: health.tables(side))

@@ -24,14 +24,14 @@ if choice.view == "Several runs":
     show_notes_of({name: each for name, each in runs.items() if each is not run})
     _, coefficients = computed(
         "Studying the runs",
-        (tuple((name, each.digest) for name, each in runs.items()), *key),
+        (tuple((name, each.identity) for name, each in runs.items()), *key),
         Call(correlation_studies, runs, *choice.study),
     )
     show_runs(choice, coefficients)
 else:
     scores, coefficients = computed(
         "Drawing subgraphs, ranking, and counting negatives",
-        (run.digest, *key),
+        (run.identity, *key),
         Call(correlation_study, run, *choice.study),
     )
     if choice.view == "Sizes":

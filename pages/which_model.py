@@ -22,10 +22,10 @@ show_notes_of(runs)
 choice = choose_parts(run)
 parts = computed(
     f"Finding {choice.kind}",
-    (run.graph.digest, "parts", *choice.parts),
+    (run.graph.identity, "parts", *choice.parts),
     Call(find_parts, run, *choice.parts),
 )
-key = (*((name, each.digest) for name, each in runs.items()), "model choice", *choice.key)
+key = (*((name, each.identity) for name, each in runs.items()), "model choice", *choice.key)
 scores = computed(
     f"Ranking and counting negatives by {len(runs)} runs",
     key,

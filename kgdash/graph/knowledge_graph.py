@@ -102,6 +102,11 @@ class KnowledgeGraph:
         """Return a SHA-256 over what people read: its name, and the labels."""
         return names_digest(self.name, self.entity_labels, self.relation_labels)
 
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Return what another graph has only if its triples are the same, and what people read."""
+        return self.digest, self.shown_digest
+
     @cached_property
     def known_digest(self) -> str:
         """Return `kgdash.graph.digests.triples_digest` of `all_triples`."""

@@ -96,7 +96,7 @@ class Origin:
         """
         with working_for(Visitor(roots=self.roots)):
             run = remember(load(self.source, self.dataset), self.source, self.dataset)
-        if identity(run) != self.identity:
+        if run.identity != self.identity:
             raise KgdashError(f"{run.name} was changed meanwhile: open it anew")
         return run
 
@@ -109,15 +109,10 @@ _runs: WeakValueDictionary[int, Run] = WeakValueDictionary()
 _graphs: WeakValueDictionary[int, KnowledgeGraph] = WeakValueDictionary()
 
 
-def identity(found: Run | KnowledgeGraph) -> Identity:
-    """Return what two runs or graphs share only if people read the same of them too."""
-    return found.digest, found.shown_digest
-
-
 def remember(run: Run, source: str, dataset: str | None) -> Run:
     """Keep in mind where a run comes from, and return it."""
-    origin = Origin(source, dataset, visitor().roots, identity(run))
-    _origins[origin.identity] = _graph_origins[identity(run.graph)] = origin
+    origin = Origin(source, dataset, visitor().roots, run.identity)
+    _origins[origin.identity] = _graph_origins[run.graph.identity] = origin
     _runs[id(run)], _graphs[id(run.graph)] = run, run.graph
     return run
 
@@ -146,8 +141,8 @@ def _origin_of(graph: KnowledgeGraph) -> Origin | None:
     """Return where a graph comes from: the run that holds it, before others that have its like."""
     for run in _at_hand(_runs):
         if run.graph is graph:
-            return _origins[identity(run)]
-    return _graph_origins.get(identity(graph))
+            return _origins[run.identity]
+    return _graph_origins.get(graph.identity)
 
 
 def _at_hand(kept: WeakValueDictionary[int, Any]) -> list[Any]:
@@ -156,14 +151,14 @@ def _at_hand(kept: WeakValueDictionary[int, Any]) -> list[Any]:
 
 class _Pickler(pickle.Pickler):
     def persistent_id(self, value: Any) -> Any:
-        if isinstance(value, Run) and identity(value) in _origins:
-            return ("run", identity(value), _origins[identity(value)])
+        if isinstance(value, Run) and value.identity in _origins:
+            return ("run", value.identity, _origins[value.identity])
         if isinstance(value, KnowledgeGraph) and (origin := _origin_of(value)) is not None:
-            return ("graph", identity(value), origin)
+            return ("graph", value.identity, origin)
         if isinstance(value, PyKEENScorer | KernelScorer):
             for run in _at_hand(_runs):
                 if run.scorer is value:
-                    return ("scorer", identity(run), _origins[identity(run)])
+                    return ("scorer", run.identity, _origins[run.identity])
         return None
 
 
@@ -173,7 +168,7 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, named: Any) -> Any:
         kind, wanted, origin = named
         for found in _at_hand(_graphs if kind == "graph" else _runs):
-            if identity(found) == wanted:
+            if found.identity == wanted:
                 return found.scorer if kind == "scorer" else found
         run = self.find(origin)
         return {"run": run, "graph": run.graph, "scorer": run.scorer}[kind]

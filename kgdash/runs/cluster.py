@@ -15,7 +15,7 @@ from typing import Any
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
-from kgdash.runs.call import Origin, identity, write
+from kgdash.runs.call import Origin, write
 from kgdash.runs.cluster_worker import do_part
 from kgdash.runs.helpers import Done, Helpers, P, R, Work
 from kgdash.runs.library import named_runs
@@ -94,7 +94,7 @@ class Cluster:
         if dataset is not None and os.path.exists(dataset):
             dataset = str(Path(dataset).absolute())
         return replace(
-            run, helpers=self.helpers(Origin(place, dataset, visitor().roots, identity(run)))
+            run, helpers=self.helpers(Origin(place, dataset, visitor().roots, run.identity))
         )
 
     def helpers(self, origin: Origin) -> Helpers:

@@ -50,6 +50,19 @@ def named_runs() -> dict[str, Path]:
     return bundled | {name: runs_folder() / name for name in own_names()}
 
 
+def named_stamps() -> tuple[tuple[str, int, int], ...]:
+    """Return what changes when the runs of `named_runs` do: name, number, change of each folder.
+
+    Another run may be put under a name.
+    """
+    found = []
+    for name, folder in named_runs().items():
+        with contextlib.suppress(OSError):  # it was removed since
+            about = folder.stat()
+            found.append((name, about.st_ino, about.st_ctime_ns))
+    return tuple(found)
+
+
 def run_folder(source: str | Path, named: Mapping[str, Path] | None = None) -> Path:
     """Return the folder of what a user names: a run by its name, or a folder.
 

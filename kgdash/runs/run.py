@@ -70,6 +70,11 @@ class Run(Questions):
         told += [dict(self.training), dict(self.provenance)]
         return texts_digest(told)
 
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Return what another run has only if its tables are the same, and what people read."""
+        return self.digest, self.shown_digest
+
     @cached_property
     def exact_tables(self) -> ExactTables:
         """The exact ranks and ReliK that were counted."""

@@ -14,7 +14,7 @@ from kgdash.errors import KgdashError
 from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.call import Call, Origin, Reading, identity, read, remember, write
+from kgdash.runs.call import Call, Origin, Reading, read, remember, write
 from kgdash.runs.loading import load
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support import worker_calls
@@ -103,7 +103,7 @@ def test_a_run_that_is_not_at_hand_is_loaded_from_where_it_was(run, monkeypatch)
     forget(monkeypatch)
     found = read(sent, lambda origin: asked.append(origin) or run)
     assert found == [run, run.graph]
-    assert asked == [Origin("umls-distmult", None, None, identity(run))] * 2
+    assert asked == [Origin("umls-distmult", None, None, run.identity)] * 2
 
 
 def test_it_is_loaded_as_who_opened_it_may(as_visitor, tmp_path, monkeypatch):

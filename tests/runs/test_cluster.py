@@ -15,7 +15,7 @@ from kgdash.files import table_cache as store
 from kgdash.graph import IDS
 from kgdash.progress import silent
 from kgdash.runs import cluster, cluster_parts, worker_process
-from kgdash.runs.call import Origin, identity
+from kgdash.runs.call import Origin
 from kgdash.runs.cluster import Cluster
 from kgdash.runs.cluster_worker import do_part
 from kgdash.runs.helpers import Done
@@ -103,7 +103,7 @@ def test_a_command_writes_the_same(here, run, call, tmp_path, monkeypatch, comma
 
 @pytest.fixture
 def origin(run):
-    return Origin(NAME, None, (), identity(run))
+    return Origin(NAME, None, (), run.identity)
 
 
 def worker_with(address, monkeypatch):

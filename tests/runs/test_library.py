@@ -16,6 +16,7 @@ from kgdash.runs.library import (
     keep_run,
     list_runs,
     named_runs,
+    named_stamps,
     own_names,
     remove_run,
     rename_run,
@@ -224,3 +225,12 @@ def test_a_folder_that_can_not_be_written(monkeypatch, tmp_path):
 def test_no_name_looks_like_a_bundled_run_s(name):
     with pytest.raises(KgdashError, match="umls-transe is the name of a bundled run"):
         check_new_name(name)
+
+
+def test_stamps_change_when_another_run_has_the_name():
+    copy_demo(runs_folder() / "a")
+    before = named_stamps()
+    assert [name for name, _, _ in before] == list(named_runs())
+    remove_run("a")
+    copy_demo(runs_folder() / "a", "umls-distmult")
+    assert named_stamps() != before

@@ -19,7 +19,7 @@ from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs import worker as worker_module
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.call import Call, Reading, identity, remember, write
+from kgdash.runs.call import Call, Reading, remember, write
 from kgdash.runs.loading import load
 from kgdash.runs.worker import NotSent, Worker, WorkFailed
 from tests.support import worker_calls
@@ -67,7 +67,7 @@ def test_a_run_below_a_root_is_opened_there_and_comes_back(
         monkeypatch.setattr(call, kept, WeakValueDictionary())
     (found,) = worker.results(sent, silent)
     assert found is not run
-    assert identity(found) == identity(run)
+    assert found.identity == run.identity
 
 
 def test_what_takes_too_much_memory_is_ended_and_the_next_call_has_a_new_process(monkeypatch):

@@ -18,6 +18,7 @@ from kgdash.studies.explanations.explanation import Explanation
 from kgdash.studies.explanations.verdict import rank_change
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.trust.basis import EPSILON, Basis, card_basis, is_at_hand, questions
+from kgdash.studies.trust.competing import distinct
 
 #: an answer up to this rank is one that a run gives
 TOP = 10
@@ -105,7 +106,7 @@ def trust_card(
     figures = (
         *_of_query(found, basis, side),
         _relik(found, basis, side),
-        _agreement(found, others, side),
+        _agreement(found, distinct(run, others), side),
         _reason(why),
     )
     line, level = card_line(figures, found.known)

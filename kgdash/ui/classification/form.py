@@ -102,7 +102,7 @@ def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
     key = (*map(str, files.values()), *digests, *stamps)
     given = computed(
         "Reading false triples",
-        (run.digest, "negatives", *key),
+        (run.identity, "negatives", *key),
         Reading(read_negatives, files, run.graph, contents),
     )
     return given, key

@@ -12,6 +12,7 @@ from kgdash.charts.comparison import ambiguity_bars
 from kgdash.progress import Progress, phases
 from kgdash.runs import Run
 from kgdash.runs.call import Call
+from kgdash.runs.library import named_stamps
 from kgdash.statistics.estimate import Estimate, percent
 from kgdash.studies.agreement.agreement import Agreement, AgreementSetting
 from kgdash.studies.agreement.agreement_report import (
@@ -50,7 +51,9 @@ _MARGINS = {0.05: "5%", 0.1: "10%", 0.2: "20%", 1.0: "any"}
 def suggested_runs(run: Run) -> list[str]:
     """Name the runs that the page opens with: those that differ from the chosen one in the seed."""
     names = computed(
-        "Looking for runs", (run.digest, "seeds"), lambda report: _seeds_of(run, report)
+        "Looking for runs",
+        (run.identity, "seeds", named_stamps()),
+        lambda report: _seeds_of(run, report),
     )
     return list(names)
 

@@ -48,7 +48,7 @@ class Compared:
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Return what the ranks depend on, for `computed`."""
-        return (*(run.digest for run in self.runs.values()), "compared", self.split, self.filter)
+        return (*(run.identity for run in self.runs.values()), "compared", self.split, self.filter)
 
     @property
     def sides(self) -> str:

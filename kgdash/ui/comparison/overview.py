@@ -173,7 +173,7 @@ def _intervals(compared: Compared) -> pd.DataFrame:
 
     tables = {}
     for name, run in compared.runs.items():
-        tables[name] = computed("Intervals", (run.digest, "interval", *way), partial(of_run, run))
+        tables[name] = computed("Intervals", (run.identity, "interval", *way), partial(of_run, run))
     found = pd.concat(tables, names=["run", "row"]).reset_index("run")
     return found[["run", "side", "low", "high"]]
 

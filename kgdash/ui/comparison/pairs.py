@@ -166,7 +166,7 @@ def show_communities(compared: Compared) -> None:
     graph, of_side = compared.graph, (compared.side, compared.rank_type)
     communities = computed(
         "Looking for communities",
-        (graph.digest, "communities", resolution),
+        (graph.identity, "communities", resolution),
         lambda progress: find_communities(graph, resolution, progress=progress),
     )
     table = computed(

@@ -177,14 +177,14 @@ def _show_subgraphs(view: ConfounderView) -> None:
     sampling = SubgraphSampling(count, size, seed=seed)
     factors, dealt = computed(
         "Drawing subgraphs, ranking, and counting negatives",
-        (run.digest, "subgraph factors", sampling, view.relik_method),
+        (run.identity, "subgraph factors", sampling, view.relik_method),
         lambda progress: subgraph_factors(
             run, sampling, SubgraphEvaluation(relik_method=view.relik_method), progress
         ),
     )
     table = computed(
         "Taking degree out of subgraphs",
-        (run.digest, "subgraph partials", sampling, view.relik_method),
+        (run.identity, "subgraph partials", sampling, view.relik_method),
         lambda _: subgraph_partials(factors, dealt),
     )
     tail = table[table["task"] == "tail_mrr"]

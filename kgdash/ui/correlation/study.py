@@ -50,7 +50,7 @@ def show_run(
         )
         band = computed(
             "Fitting",
-            (run.digest, "study band", choice, log),
+            (run.identity, "study band", choice, log),
             lambda _: regression_band(scores, choice.task, log_relik=log),
         )
         picked = clicked_point(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from kgdash.runs import Run
 from kgdash.runs.call import Call
-from kgdash.runs.library import named_runs
+from kgdash.runs.library import named_stamps
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.trust.basis import card_basis
 from kgdash.studies.trust.card import TrustCard, trust_card
@@ -14,7 +14,7 @@ from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.inspection.explanation import reasons_at_hand
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.run_picker import sound_runs
 from kgdash.ui.widgets.card import show_card
 
@@ -42,8 +42,8 @@ def show_trust(found: Inspection) -> None:
     if found.triple.open_side is not None:
         return
     run = found.run
-    if st.session_state.get(_WANTED) == run.digest:
-        computed("Preparing trust cards", (run.digest, "trust basis"), Call(card_basis, run))
+    if st.session_state.get(_WANTED) == run.identity:
+        computed("Preparing trust cards", (run.identity, "trust basis"), Call(card_basis, run))
     side = "head" if st.session_state.get("candidates_for") == "head" else "tail"
     card = _card(found, side)
     text, colour = _BADGES[card.level]
@@ -68,14 +68,14 @@ def _card(found: Inspection, side: str) -> TrustCard:
     run = found.run
     names = computed(
         "Looking for runs",
-        (run.digest, "competing", tuple(named_runs())),
+        (run.identity, "competing", named_stamps()),
         lambda report: competing_names(run, report),
     )
     others = sound_runs(names)
-    digests = tuple(other.digest for other in others.values())
+    identities = tuple(other.identity for other in others.values())
     why = reasons_at_hand(run, found.triple)
     about = ("card", found.triple, found.filter, side, why is not None)
-    key = shown_key((run.digest, *digests, *about))
+    key = (run.identity, *identities, *about)
     card: TrustCard | None = memory().get(key)
     if card is None:
         card = trust_card(found, others, side, why)
@@ -85,4 +85,4 @@ def _card(found: Inspection, side: str) -> TrustCard:
 
 
 def _want(run: Run) -> None:
-    st.session_state[_WANTED] = run.digest
+    st.session_state[_WANTED] = run.identity

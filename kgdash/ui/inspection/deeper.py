@@ -10,7 +10,7 @@ from kgdash.errors import KgdashError
 from kgdash.progress import duration_text
 from kgdash.ranking.relik import relik_of_ranks
 from kgdash.runs import Run
-from kgdash.runs.library import named_runs
+from kgdash.runs.library import named_stamps
 from kgdash.runs.preparation import least_hours
 from kgdash.runs.saved_groupings import groupings_file
 from kgdash.scoring import ENTITY_SIDES
@@ -52,7 +52,7 @@ def show_what_beats(found: Inspection) -> None:
         return
     better = computed(
         "Looking for negatives that score higher",
-        (run.digest, "what beats", triple),
+        (run.identity, "what beats", triple),
         lambda report: what_beats(found, report),
     )
     if found.relik is not None and found.relik.interval is not None:
@@ -61,7 +61,7 @@ def show_what_beats(found: Inspection) -> None:
     saved = groupings_file(run)
     stamp = (str(saved), saved.stat().st_mtime_ns if saved.is_file() else 0)
     types, source = computed(
-        "Sorting entities", (run.digest, "types of entities", *stamp), lambda _: types_of_run(run)
+        "Sorting entities", (run.identity, "types of entities", *stamp), lambda _: types_of_run(run)
     )
     called = "most frequent role" if source == "roles" else f"types “{source}”"
     for column, side in zip(st.columns(2, gap="large"), ENTITY_SIDES, strict=True):
@@ -73,7 +73,7 @@ def _is_wanted(found: Inspection) -> bool:
     """Tell whether looking for negatives takes but a moment, or somebody asked for it."""
     hours = least_hours(found.run, len(ENTITY_SIDES))
     return takes_a_moment(found.run) or is_asked(
-        (found.run.digest, found.triple),
+        (found.run.identity, found.triple),
         "Counting all negatives that score higher, and listing the best, takes "
         f"{duration_text(3600 * hours)} of a core or more.",
         "Count them",
@@ -141,7 +141,7 @@ def _show_end(run: Run, side: str, entity: int) -> None:
     )
     table = computed(
         "ReliK of its facts",
-        (run.digest, "facts of", entity, _FACTS),
+        (run.identity, "facts of", entity, _FACTS),
         lambda report: facts_with_relik(run, facts, _FACTS, report),
     )
     if table.empty:
@@ -169,7 +169,7 @@ def _show_end(run: Run, side: str, entity: int) -> None:
 def show_other_runs(found: Inspection) -> None:
     """Show score, ranks and ReliK of the same triple in other runs of the same graph."""
     run = found.run
-    key = (run.digest, "runs on same graph", tuple(named_runs()))
+    key = (run.identity, "runs on same graph", named_stamps())
     names = computed(
         "Looking for runs", key, lambda report: runs_on_same_graph(run, progress=report)
     )
@@ -184,7 +184,7 @@ def show_other_runs(found: Inspection) -> None:
             st.caption(plain(str(error)))
     table = computed(
         "Scoring in other runs",
-        (tuple(each.digest for each in runs.values()), "same triple", found.triple, found.filter),
+        (tuple(each.identity for each in runs.values()), "same triple", found.triple, found.filter),
         lambda report: same_triple(runs, found.triple, found.filter, report),
     )
     left_out = names[_RUNS:]
@@ -201,7 +201,7 @@ def show_geometry(found: Inspection) -> None:
     """Show the entities nearest to head and tail, and where all lie in a plane."""
     run, triple = found.run, found.triple
     vectors, plane = computed(
-        "Laying the plane", (run.digest, "geometry"), lambda _: _geometry(run)
+        "Laying the plane", (run.identity, "geometry"), lambda _: _geometry(run)
     )
     if vectors is None:
         st.caption(f"{run.spec.name} has no entity vectors that could be compared.")

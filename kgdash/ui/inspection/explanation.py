@@ -24,7 +24,7 @@ from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import pick_triple
@@ -36,7 +36,7 @@ _DRAWN = 3
 
 def reasons_at_hand(run: Run, triple: InspectedTriple) -> Explanation | None:
     """Return the explanation that was made for a page lately, or None."""
-    found: Explanation | None = memory().get(shown_key(_key(run, triple)))
+    found: Explanation | None = memory().get(_key(run, triple))
     return found
 
 
@@ -62,7 +62,7 @@ def show_explanation(found: Inspection) -> None:
 
 
 def _key(run: Run, triple: InspectedTriple) -> tuple[object, ...]:
-    return (run.digest, "why", triple)
+    return (run.identity, "why", triple)
 
 
 def _show_facts(why: Explanation, each: CarryingFacts) -> None:

@@ -35,7 +35,7 @@ def choose_triple(run: Run) -> InspectedTriple:
             names.append(name or OPEN)
     for part in ADDRESS:
         show_unknown_entity(_key(part))
-    _put_address(graph.digest, names)
+    _put_address(graph.identity, names)
     if names.count(OPEN) > 1:
         st.info("Choose two of head, relation and tail.", icon=":material/info:")
         st.stop()
@@ -93,7 +93,7 @@ def _take_address(graph: KnowledgeGraph) -> None:
     """Set the choices to what the address says, if it changed or they are not there yet."""
     address = tuple(st.query_params.get(part, "") for part in ADDRESS)
     there = all(_key(part) in st.session_state for part in ADDRESS)
-    if there and st.session_state.get(_TAKEN) == (graph.digest, address):
+    if there and st.session_state.get(_TAKEN) == (graph.identity, address):
         return
     triple = _first(graph)
     if sum(map(bool, address)) >= 2:
@@ -108,12 +108,12 @@ def _take_address(graph: KnowledgeGraph) -> None:
         )
 
 
-def _put_address(digest: str, names: Sequence[str]) -> None:
+def _put_address(identity: tuple[str, str], names: Sequence[str]) -> None:
     """Let the address say what is chosen."""
     address = dict(zip(ADDRESS, names, strict=True))
     if any(st.query_params.get(part) != name for part, name in address.items()):
         st.query_params.update(address)
-    st.session_state[_TAKEN] = (digest, tuple(names))
+    st.session_state[_TAKEN] = (identity, tuple(names))
 
 
 def _first(graph: KnowledgeGraph) -> InspectedTriple:

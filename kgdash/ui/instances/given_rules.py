@@ -21,7 +21,7 @@ def read_rule_file(run: Run, selection: RuleSelection, content: bytes, name: str
     file = file_key(name, content)
     return computed(
         "Reading rules",
-        (run.digest, "rule file", *file, selection.min_pca, selection.min_support),
+        (run.identity, "rule file", *file, selection.min_pca, selection.min_support),
         Reading(find_rules, run.graph, selection, RuleFile(content, name)),
     )
 
@@ -40,7 +40,7 @@ def read_verified(run: Run) -> np.ndarray | None:
     stamps = (path.stat().st_mtime_ns for path in files.values())
     given = computed(
         "Reading false triples",
-        (run.digest, "negatives", *map(str, files.values()), *stamps),
+        (run.identity, "negatives", *map(str, files.values()), *stamps),
         Reading(read_negatives, files, run.graph),
     )
     return np.concatenate([given.valid, given.test])

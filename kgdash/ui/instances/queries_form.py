@@ -48,7 +48,7 @@ def choose_queries(run: Run) -> InstancesChoice:
     file = file_key(name, content)
     read = computed(
         "Reading queries",
-        (run.digest, "queries of a file", *file),
+        (run.identity, "queries of a file", *file),
         Reading(read_queries, content, run.graph, name),
     )
     answers = AnswerSampling(per_type, seed, beam=beam)

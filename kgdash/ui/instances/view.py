@@ -37,7 +37,7 @@ _VIEWS = {
 def show_instances(run: Run, source: InstancesChoice) -> None:
     """Score instances, compare the measures and show one of the views."""
     choice = choose_separation()
-    key = (run.digest, *source.key)
+    key = (run.identity, *source.key)
     instances = computed("Finding instances", key, source.make)
     scored = computed(
         "Scoring instances",

@@ -42,7 +42,7 @@ _WAYS = ("conditions", "a file of entity types")
 def custom_groupings(run: Run) -> dict[str, CustomGrouping]:
     """Return what is saved with the run; a damaged file costs a warning, not the page."""
     try:
-        return _saved(run, run.digest, groupings_stamp(run))
+        return _saved(run, run.identity, groupings_stamp(run))
     except KgdashError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
         return {}
@@ -58,7 +58,9 @@ def groupings_stamp(run: Run) -> tuple[str, int, int]:
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _saved(_run: Run, digest: str, stamp: tuple[str, int, int]) -> dict[str, CustomGrouping]:
+def _saved(
+    _run: Run, identity: tuple[str, str], stamp: tuple[str, int, int]
+) -> dict[str, CustomGrouping]:
     return saved_groupings(_run)
 
 

@@ -25,7 +25,7 @@ def show_relik(run: Run) -> None:
         return
     row = computed(
         "ReliK of a triple",
-        (run.digest, "worked triple"),
+        (run.identity, "worked triple"),
         lambda report: graph.with_names(run.relik(triples=held_out[:1], progress=report)),
     ).iloc[0]
     ranks = [int(row[f"{side}_rank"]) for side in ("head", "tail")]

@@ -21,7 +21,7 @@ def offer_report(run: Run) -> None:
     split = [name for name in SPLITS if len(run.graph.splits[name])][-1]
     offer_page(
         lambda progress: report_html(report_content(run, RankSetting(split), progress=progress)),
-        (run.digest, "report", split),
+        (run.identity, "report", split),
         f"{run.name}-{split}-report",
         "One HTML file that works offline: where the run can be trusted, true against false, "
         "calibration, metrics, groups, training; with the commands behind it.",

@@ -57,7 +57,7 @@ def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
     if upload is not None:
         given[upload.name] = upload.getvalue()
     for name, content in given.items():
-        key = (graph.digest, "entities", *file_key(name, content))
+        key = (graph.identity, "entities", *file_key(name, content))
         read = Reading(read_entities, content, graph, name)
         found.append(try_computing("Reading entities", key, read))
     return np.unique(np.concatenate(found)) if found else None

@@ -31,7 +31,7 @@ def uploaded_types(graph: KnowledgeGraph, key: str) -> EntityTypes | None:
     content = upload.getvalue()
     types = try_computing(
         "Reading types",
-        (graph.digest, "types", *file_key(upload.name, content)),
+        (graph.identity, "types", *file_key(upload.name, content)),
         Reading(read_entity_types, Path(upload.name), graph, content),
     )
     if types.unknown:

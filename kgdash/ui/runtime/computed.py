@@ -15,7 +15,7 @@ from kgdash.ui.runtime.background import Job, ordinal
 from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.page_turns import turn_given_back
-from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: seconds before a progress bar shows, so that short work does not flicker
@@ -36,7 +36,7 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     beside the page, once for all sessions that ask for it, and goes on when the tab is closed.
 
     :param label: what is computed, as users read it
-    :param key: all that the result depends on, the run's digest first
+    :param key: all that the result depends on, the run's identity first
     :param work: takes the progress to report to
     """
     try:
@@ -51,7 +51,6 @@ def try_computing(label: str, key: tuple[Hashable, ...], work: Callable[[Progres
     :raises KgdashError: as ``work``
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
-    key = shown_key(key)
     found = memory().get(key)
     if found is not None:
         note("cache", kind="page", found="memory")

@@ -17,7 +17,7 @@ from kgdash.studies.overview.preparation import prepare_pages
 from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: "off" prepares nothing
@@ -40,7 +40,7 @@ def show_preparation(run: Run) -> None:
     """
     if os.environ.get(SETTING, "on").lower() == "off":
         return
-    key = shown_key(("preparation", run.digest))
+    key = ("preparation", run.identity)
     held = st.session_state.get(_OPEN)
     if held is not None and held.key != key:
         st.session_state.pop(_OPEN).leave()
@@ -56,7 +56,7 @@ def show_preparation(run: Run) -> None:
 
 def _is_wanted(run: Run) -> bool:
     return is_counted_unasked(run) or is_asked(
-        run.digest,
+        run.identity,
         f"ReliK of all {len(run.graph.known()):,} triples would take "
         f"{duration_text(3600 * least_hours(run))} of a core or more: it is not prepared unasked. "
         "Until then, figures of the whole graph are of samples, and the reliability map has to "

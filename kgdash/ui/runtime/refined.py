@@ -20,7 +20,7 @@ from kgdash.ui.runtime.computed import (
 )
 from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.page_turns import turn_given_back
-from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.shared_jobs import Waiting, own_jobs, shared_jobs
 
 #: seconds that a first result is held back in case that the last one is there by then
@@ -42,11 +42,10 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
     of a `Call`: it stops when nobody waits for it any more, but goes on when a tab is closed.
 
     :param label: what is computed, as users read it
-    :param key: all that the results depend on, the run's digest first
+    :param key: all that the results depend on, the run's identity first
     :param steps: takes the progress to report to and the latest result; yields ever better ones
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
-    key = shown_key(key)
     found = memory().get(key)
     if found is not None:
         stop_refining()

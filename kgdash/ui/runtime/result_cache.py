@@ -1,7 +1,7 @@
-"""What pages computed lately, shared by all sessions, keyed by content and by what people read.
+"""What pages computed lately, shared by all sessions.
 
-Two runs with the same weights may carry other names, labels and records: nobody's page shows those
-of a run that another opened.
+Keys name runs and graphs by their ``identity``. Two with the same weights may carry other names,
+labels and records: nobody's page shows those of a run that another opened.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ _ENTRIES, _BYTES = 2048, 2**28
 #: bytes of the runs and graphs that results refer to, which would stay loaded for them alone; what
 #: a triple takes there with its indexes, and what a name with its row of weights
 _HELD, _TRIPLE, _NAME = 2**29, 150, 3000
-
-#: digest of a run or graph that the session loaded -> that of what people read of it
-_SHOWN = "shown_digests"
 
 
 class Memory:
@@ -129,24 +126,6 @@ def memory() -> Memory:
     return Memory()
 
 
-def note_loaded(run: Run) -> None:
-    """Tell this session's keys what people read of a run and of its graph."""
-    shown = {run.digest: run.shown_digest, run.graph.digest: run.graph.shown_digest}
-    st.session_state.setdefault(_SHOWN, {}).update(shown)
-
-
 def file_key(name: str, content: bytes) -> tuple[str, str]:
     """Return what a result depends on that was read of a file handed in: its name and digest."""
     return name, hashlib.sha256(content).hexdigest()
-
-
-def shown_key(key: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    """Return a key that also depends on what people read of the runs and graphs in it."""
-    shown = st.session_state.get(_SHOWN, {})
-
-    def full(part: Hashable) -> Hashable:
-        if type(part) is tuple:
-            return tuple(map(full, part))
-        return (part, shown[part]) if isinstance(part, str) and part in shown else part
-
-    return tuple(map(full, key))

@@ -21,7 +21,7 @@ def ranks_of(
     raw = " without a filter" if filter == "none" else ""
     ranks: pd.DataFrame = computed(
         f"Ranking all {split} triples of {run.name}{raw}",
-        (run.digest, "ranks", split, filter, *restriction.key),
+        (run.identity, "ranks", split, filter, *restriction.key),
         Call(run.ranks, split, filter=filter, restriction=restriction),
     )
     return ranks
@@ -39,7 +39,7 @@ def metrics_of(
     restriction = restriction or Restriction()
     values: MetricsTable = computed(
         "Metrics",
-        (run.digest, "metrics", split, filter, ks, *restriction.key),
+        (run.identity, "metrics", split, filter, ks, *restriction.key),
         lambda _: metrics(ranks, ks),
     )
     return values
@@ -50,7 +50,7 @@ def ranks_with_facts(run: Run, split: str, filter: str) -> pd.DataFrame:
     ranks = ranks_of(run, split, filter)
     table: pd.DataFrame = computed(
         "Sorting triples into groups",
-        (run.digest, "annotated", split, filter),
+        (run.identity, "annotated", split, filter),
         lambda progress: add_rank_facts(ranks, run.graph, progress),
     )
     return table

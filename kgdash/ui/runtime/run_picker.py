@@ -24,7 +24,6 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import compares_runs, ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
 from kgdash.ui.runtime.refined import stop_refining
-from kgdash.ui.runtime.result_cache import note_loaded
 from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
 from kgdash.ui.runtime.visitors import show_log_out
 
@@ -193,10 +192,9 @@ def load_source(source: str, dataset: str = "") -> Run:
     named = source.strip()
     folder = run_folder(named)  # refused here, whoever loaded it before
     stamp = _stamp(folder)
-    small = is_small(stamp) and not dataset.strip()
-    run = _load_small(named, stamp) if small else _load(named, dataset.strip() or None, stamp)
-    note_loaded(run)
-    return run
+    if is_small(stamp) and not dataset.strip():
+        return _load_small(named, stamp)
+    return _load(named, dataset.strip() or None, stamp)
 
 
 def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:

@@ -9,7 +9,7 @@ from kgdash.ui.runtime.computed import computed
 
 def run_scale(run: Run) -> ReliKScale:
     """Return the run's scale: of all its known triples, or of a sample if that would take long."""
-    key = (run.digest, "scale", run_relik_known(run))
+    key = (run.identity, "scale", run_relik_known(run))
     return relik_scale(*computed("Scale of ReliK", key, lambda report: run_relik(run, report)))
 
 

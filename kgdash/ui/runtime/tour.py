@@ -126,7 +126,7 @@ def doubtful_fact(run: Run) -> dict[str, str]:
         return {}
     names: tuple[str, ...] = computed(
         "Looking for the least reliable fact",
-        (run.digest, "doubtful fact"),
+        (run.identity, "doubtful fact"),
         lambda report: least_reliable_fact(
             run.graph, run.relik(triples=run.graph.all_triples, progress=report)
         ),

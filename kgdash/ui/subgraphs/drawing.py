@@ -24,19 +24,19 @@ def stable_layout(run: Run, entities: np.ndarray, triples: pd.DataFrame, key: tu
     They are placed anew if less than half of them did.
 
     :param triples: ``head, tail`` (ids), ``relik``
-    :param key: what the drawing depends on, the run's digest first
+    :param key: what the drawing depends on, the run's identity first
     """
     held, before, used = st.session_state.get(_PLACED, (None, None, None))
-    if held == run.digest and used == key:
+    if held == run.identity and used == key:
         return before
-    known = held == run.digest and np.isin(entities, list(before.positions)).mean() >= 0.5
+    known = held == run.identity and np.isin(entities, list(before.positions)).mean() >= 0.5
     joined = triples[["head", "tail", "relik"]]
     placed = (
         drawn(_layout, entities, joined, before)
         if known
         else computed("Drawing", (*key, "layout"), lambda _: _layout(entities, joined))
     )
-    st.session_state[_PLACED] = (run.digest, placed, key)
+    st.session_state[_PLACED] = (run.identity, placed, key)
     return placed
 
 
@@ -77,7 +77,7 @@ def with_added(run: Run, triples: pd.DataFrame, entities: np.ndarray) -> pd.Data
         return triples
     relik = computed(
         "ReliK of what was added",
-        (run.digest, "added", rows.tobytes()),
+        (run.identity, "added", rows.tobytes()),
         lambda report: run.relik(triples=rows, progress=report),
     )
     ranks = {f"{side}_rank": f"relik_{side}_rank" for side in ("head", "tail")}

@@ -85,7 +85,7 @@ def walked(run: Run, choice: SubgraphChoice) -> Subgraph:
     """
     found: Subgraph = computed(
         "Walking the graph",
-        (run.digest, choice, "subgraph"),
+        (run.identity, choice, "subgraph"),
         lambda report: python_call(lambda: _walk(run, choice), report),
     )
     return found

@@ -62,7 +62,7 @@ def _show_verdict(run: Run, comparison: LocalComparison, estimates: dict[str, Es
         return
     whole = computed(
         "The whole graph",
-        (run.digest, "whole", run_relik_known(run)),
+        (run.identity, "whole", run_relik_known(run)),
         lambda report: whole_estimates(run, report),
     )
     st.markdown(" ".join(local_verdict(estimates, whole)))

@@ -57,7 +57,7 @@ _DRAWN = 150
 def ask_first(run: Run) -> None:
     """End the page's run with a question where counting all takes hours that nobody asked for."""
     if not is_counted_unasked(run) and not is_asked(
-        run.digest,
+        run.identity,
         f"The map takes the ReliK of all {len(run.graph.known()):,} triples: "
         f"{duration_text(3600 * least_hours(run))} of a core or more. Overview estimates its mean "
         "from a sample; Local reliability shows it around an entity.",

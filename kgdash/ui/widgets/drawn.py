@@ -48,7 +48,7 @@ class _Digesting(pickle.Pickler):
         It is asked of objects alone: `pickle` would ask a ``persistent_id`` of every text.
         """
         if isinstance(value, KnowledgeGraph):
-            return KnowledgeGraph, (value.digest, value.shown_digest)
+            return KnowledgeGraph, value.identity
         return (Metric, (value.key,)) if isinstance(value, Metric) else NotImplemented
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:

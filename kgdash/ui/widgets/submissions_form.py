@@ -100,7 +100,7 @@ def uploaded_submissions(graph: KnowledgeGraph, count: int, ids: str) -> list[Su
     digests = [file_key(name, content) for name, content in files]
     return computed(
         "Reading arrays",
-        (graph.digest, "submissions", *digests, count, ids),
+        (graph.identity, "submissions", *digests, count, ids),
         Reading(read_submissions, files, graph, count, ids),
     )
 

@@ -1,17 +1,21 @@
 """The page Compare runs shows what the library computes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.formats.run_directory import read_run, write_run
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.comparison import comparison_content
 from kgdash.reports.html import comparison_html
+from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
 from kgdash.statistics.paired_tests import paired_tests
 from kgdash.studies.comparison.community_differences import (
     community_differences,
@@ -227,3 +231,30 @@ def test_a_run_without_company_leads_to_runs_that_have_some():
     app = run_page(app)
     assert not errors(app)
     assert "umls-complex" in table(app, "metric").columns
+
+
+@pytest.mark.own_cache
+def test_nobody_else_reads_the_labels_of_a_copy_that_was_compared(tmp_path, runs):
+    """What was computed of the original had the name and labels of the copy in its key."""
+    graph, spec, state, manifest = read_run(DEMO / "umls-transe")
+    moved = {
+        kind: (*names[1:], names[0])
+        for kind in ("entity_labels", "relation_labels")
+        if (names := getattr(graph, kind))
+    }
+    copy = write_run(
+        tmp_path / "copy", replace(graph, **moved), spec, state, manifest["training"], {}
+    )
+    others = ["umls-transe", "umls-complex"]
+    for view in ("By group", "Where"):
+        choose(
+            open_page("compare", run=FOLDER_CHOICE, folder=str(copy), **{"with": others}), view=view
+        )
+    shown = table(open_page("breakdowns"), "group", "value").set_index("group")["value"]
+    found = breakdown(add_rank_facts(runs[0].ranks(), runs[0].graph), "relation")
+    of_both = found[found["side"] == "both"].set_index("group")["value"]
+    assert shown.to_dict() == of_both.to_dict()
+    for view in ("By group", "Where"):
+        said = open_view(view, **{"with": "umls-complex"}).main.markdown[0].value
+        assert "umls" in said
+        assert "copy" not in said

@@ -1,17 +1,18 @@
 """Runs that rank about as well, by the MRRs that their manifests record."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
 
-from kgdash.formats.run_directory import MANIFEST
+from kgdash.formats.run_directory import MANIFEST, WEIGHTS
 from kgdash.runs import library
 from kgdash.runs.bundled import DEMO, bundled_names
 from kgdash.runs.description import recorded_mrr
 from kgdash.runs.library import runs_folder
 from kgdash.studies.trust import competing
-from kgdash.studies.trust.competing import MARGIN, competing_names
+from kgdash.studies.trust.competing import MARGIN, competing_names, distinct
 
 
 def test_bundled_runs(bundled):
@@ -43,7 +44,8 @@ def many(bundled):
     for number in range(40):
         folder = runs_folder() / f"copy{number}"
         folder.mkdir(parents=True)
-        (folder / MANIFEST).write_text(json.dumps(manifest))
+        sums = manifest["sha256"] | {WEIGHTS: str(number)}
+        (folder / MANIFEST).write_text(json.dumps(manifest | {"sha256": sums}))
     return bundled("umls-transe")
 
 
@@ -69,3 +71,17 @@ def test_no_more_manifests_are_read_than_it_takes_nor_twice(many, monkeypatch):
     monkeypatch.setattr(competing, "read_manifest", lambda path: read.append(path) or real(path))
     own = [name for name in (competing_names(many), competing_names(many))[1] if "copy" in name]
     assert len([path for path in read if path.name in own]) == len(own) < 8
+
+
+def test_of_copies_one_is_asked(bundled):
+    run = bundled("umls-transe")
+    before = competing_names(run)
+    for number in range(9):
+        shutil.copytree(DEMO / "umls-transe-seed4", runs_folder() / f"copy{number}")
+    assert competing_names(run) == before
+
+
+def test_copies_and_runs_of_another_graph_are_left_out(bundled):
+    run, other, third = map(bundled, ("umls-transe", "umls-distmult", "fb15k-237-complex"))
+    others = {"itself": replace(run, name="itself"), "one": other, "again": other, "else": third}
+    assert distinct(run, others) == {"one": other}

@@ -1,5 +1,6 @@
 """What pages computed lately: the newest stay, and sessions do not disturb one another."""
 
+import ast
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,6 +11,7 @@ from kgdash.runs.loading import load
 from kgdash.ui.runtime import result_cache
 from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, own_bytes
 from tests.support.fakes import fake_run, make_graph, random_scorer
+from tests.support.paths import ROOT
 
 
 def test_gives_back_the_very_object_and_nothing_for_unknown_keys():
@@ -127,3 +129,21 @@ def test_what_keys_hold_counts():
     for number in range(6):
         memory.put((number, bytes(_BYTES // 4)), 1)
     assert len(memory._values) == 3
+
+
+def test_nothing_that_pages_keep_is_keyed_by_a_digest_alone():
+    """Which names and labels people read is no part of it: `identity` has both."""
+    known = {
+        "kgdash/ui/comparison/runs_form.py",  # runs of equal weights
+        "kgdash/ui/widgets/drawn.py",  # of what is hashed
+        "kgdash/ui/widgets/inspect_link.py",  # a session's own list, in ids
+        "kgdash/ui/widgets/provenance.py",  # shown
+    }
+    paths = [*ROOT.glob("pages/*.py"), *ROOT.glob("kgdash/ui/**/*.py")]
+    named = {
+        str(path.relative_to(ROOT))
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "digest"
+    }
+    assert named == known
