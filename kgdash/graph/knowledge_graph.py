@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
-from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.counted_pairs import counted_pairs
 from kgdash.graph.digests import graph_digest, names_digest, triples_digest
 from kgdash.graph.known_triples import KnownTriples
@@ -203,17 +202,13 @@ class KnowledgeGraph:
     def with_names(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a copy of a table with labels in place of the ids of its triple columns.
 
-        They are objects: a label in many rows is kept once, however long it is.
+        They are objects, each once: labels that others have, too, with the name beside them.
         """
         table = table.copy()
-        for column, labels in (
-            ("head", self.entity_labels),
-            ("relation", self.relation_labels),
-            ("tail", self.entity_labels),
-        ):
-            if column in table:
-                texts = texts_at(labels, table[column].to_numpy())
-                table[column] = pd.Series(texts, table.index, dtype=object)
+        for column in set(IDS).intersection(table):
+            lookup = self.relation_lookup if column == "relation" else self.entity_lookup
+            texts = lookup.distinct_labels(table[column].to_numpy())
+            table[column] = pd.Series(texts, table.index, dtype=object)
         return table
 
     def entity_id(self, name: str) -> int:

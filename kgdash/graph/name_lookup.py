@@ -8,12 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgdash.errors import KgdashError, UnknownName
-from kgdash.graph.arrow_texts import MANY, ArrowTexts, as_arrow
+from kgdash.graph.arrow_texts import MANY, ArrowTexts, as_arrow, texts_at
 from kgdash.graph.text_index import TextIndex, index_texts
 
 #: texts that are looked for among all others before these are indexed, which takes as long as some
 #: 40 looks
 _PATIENCE = 100
+
+#: stands between a label and the name of whose it is
+_BEFORE_NAME = " ("
 
 #: names that are compared with one that is not found, where there are many
 _NEAR = 1_000
@@ -63,18 +66,31 @@ class NameLookup:
         return list(dict.fromkeys(texts[i] for texts in (self._names, self._labels) for i in near))
 
     def distinct_label(self, number: int) -> str:
-        """Return the label of an id, and its name beside it where others have that label, too."""
-        label = self._labels[number]
-        return f"{label} ({self._names[number]})" if label in self._shared else label
+        """Return the label of an id, with its name where others have that label, or that name."""
+        label, name = self._labels[number], self._names[number]
+        if not self._shared[number]:
+            return label
+        written = f"{label} ({name})"
+        apart = _BEFORE_NAME not in name and not any(self._places(k, written) for k in (0, 1))
+        return written if apart else name
+
+    def distinct_labels(self, numbers: np.ndarray) -> np.ndarray:
+        """Return `distinct_label` of each id, int64, ``(n,)``: objects."""
+        texts = texts_at(self._labels, numbers)
+        for place in np.flatnonzero(self._shared[numbers]):
+            texts[place] = self.distinct_label(int(numbers[place]))
+        return texts
 
     @cached_property
-    def _shared(self) -> frozenset[str]:
-        """The labels that several have."""
+    def _shared(self) -> np.ndarray:
+        """Whose label another has, too, or has for a name: bool."""
         if self._labels is self._names:
-            return frozenset()
-        counts = pc.value_counts(as_arrow(self._labels))
-        several = pc.greater(counts.field("counts"), 1)
-        return frozenset(counts.field("values").filter(several).to_pylist())
+            return np.zeros(len(self._names), dtype=bool)
+        names, labels = self._exact
+        counts = pc.value_counts(labels)
+        several = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+        named = pc.and_(pc.is_in(labels, names), pc.not_equal(labels, names))
+        return _mask(pc.or_(pc.is_in(labels, several), named))
 
     def called(self, name: str) -> list[int]:
         """Return the ids of a name, else of a label, else of either regardless of case."""
@@ -84,8 +100,13 @@ class NameLookup:
         return sorted({place for kind in self._kinds for place in self._places(2 + kind, folded)})
 
     def exactly(self, name: str) -> list[int]:
-        """Return the ids of a name, else of a label, ascending."""
-        return next((found for kind in self._kinds if (found := self._places(kind, name))), [])
+        """Return the ids of a name, else of a label, ascending, else of a `distinct_label`."""
+        for kind in self._kinds:
+            if found := self._places(kind, name):
+                return found
+        label, _, of = name.removesuffix(")").rpartition(_BEFORE_NAME)
+        named = self._places(0, of) if label and name.endswith(")") else []
+        return [place for place in named if self._labels[place] == label]
 
     def _places(self, kind: int, text: str) -> list[int]:
         """Return where a text stands: looked through at first, later by an index.

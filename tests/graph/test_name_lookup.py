@@ -79,6 +79,26 @@ def test_labels_that_several_have_are_told_apart_by_their_names():
     assert NameLookup(names, names, "entity", "graph g").distinct_label(1) == "b"
 
 
+TEXTS = st.sampled_from(["1", "2", "3", "a", "1 (2)", "a (1)", "(", " (", "x (1) (2)"])
+
+
+@given(
+    st.lists(
+        st.tuples(TEXTS, TEXTS),
+        min_size=1,
+        unique_by=lambda pair: pair[0],
+    )
+)
+def test_each_is_found_by_what_is_written_of_it(pairs):
+    """As years have it, a label may be what another is named."""
+    names, labels = map(tuple, zip(*pairs, strict=True))
+    lookup = NameLookup(names, labels, "entity", "graph g")
+    ids = np.arange(len(names))
+    written = lookup.distinct_labels(ids)
+    assert [lookup.exactly(text) for text in written] == [[number] for number in ids]
+    assert [lookup.find(text) for text in written] == ids.tolist()
+
+
 def test_a_file_of_names_is_not_looked_for_among_all_line_by_line(monkeypatch):
     looked, mask = [], name_lookup._mask
     monkeypatch.setattr(name_lookup, "_mask", lambda found: looked.append(1) or mask(found))

@@ -134,11 +134,10 @@ def _read(
     rows = read_triples(path, content)
     if not len(rows):
         raise KgdashError(f"{path.name} holds no triples; expected rows of head, relation, tail")
-    entities = {*graph.entities, *graph.entity_labels}
-    relations = {*graph.relations, *graph.relation_labels}
+    find = (graph.entity_lookup, graph.relation_lookup, graph.entity_lookup)
     resolved = array("q")
     for h, r, t in rows:
-        if h in entities and r in relations and t in entities:
+        if all(lookup.exactly(name) for lookup, name in zip(find, (h, r, t), strict=True)):
             resolved.extend((graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)))
     ids = np.array(resolved).reshape(-1, 3)
     known = graph.known().contains(ids)

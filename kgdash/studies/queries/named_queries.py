@@ -137,6 +137,7 @@ class _Finder:
         self.named, self.graph, self.kind, self.shown = named, graph, kind, shown
         self.names = named.entities if kind == "entity" else named.relation_names
         of_kind = graph.entities if kind == "entity" else graph.relations
+        self.lookup = graph.entity_lookup if kind == "entity" else graph.relation_lookup
         labels = graph.entity_labels if kind == "entity" else graph.relation_labels
         self._exact = {name: number for number, name in enumerate(of_kind)}
         self._folded = {name.casefold() for name in (*of_kind, *labels)}
@@ -154,17 +155,12 @@ class _Finder:
     def _named(self, name: str, number: int) -> int:
         if name in self._exact:
             return self._exact[name]
-        if name.casefold() in self._folded:
+        if name.casefold() in self._folded or self.lookup.exactly(name):
             try:
-                return self.find(name)
+                return self.lookup.find(name)
             except KgdashError as error:
                 raise KgdashError(f"{error} ({self.place(number)})") from error
         return -1
-
-    def find(self, name: str) -> int:
-        """Look a name up in the graph, which says what is near to an unknown one."""
-        graph = self.graph
-        return graph.entity_id(name) if self.kind == "entity" else graph.relation_id(name)
 
     def all_known(self, rows: np.ndarray) -> np.ndarray:
         """Tell of each row of positions, padded with −1, whether all names are known."""
@@ -182,7 +178,7 @@ class _Finder:
     def unknown(self, number: int) -> str:
         """Say that a name is unknown, where, and which ones are near."""
         try:
-            self.find(self.names[number].removeprefix(BACKWARDS))
+            self.lookup.find(self.names[number].removeprefix(BACKWARDS))
         except KgdashError as error:
             return f"{error} ({self.place(number)})"
         return f"unknown {self.kind} {self.names[number]!r} ({self.place(number)})"
