@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 
@@ -42,8 +42,59 @@ class Full(Exception):
     """So many wait for a turn that no more may."""
 
 
+class _Waiting:
+    """Who waits for a turn, by the networks that they come from, one within the other."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._parts: dict[str, _Waiting] = {}
+        self._here: deque[asyncio.Future[None]] = deque()
+
+    def put(self, asker: Sequence[str], comes: asyncio.Future[None]) -> None:
+        """Have somebody wait behind all of the same network, and one of each other."""
+        self.count += 1
+        if asker:
+            self._parts.setdefault(asker[0], _Waiting()).put(asker[1:], comes)
+        else:
+            self._here.append(comes)
+
+    def first(self) -> asyncio.Future[None]:
+        """Take away whose turn it is: networks go round, and within each its parts."""
+        self.count -= 1
+        if self._here:
+            return self._here.popleft()
+        name = next(name for name, part in self._parts.items() if part.count)
+        part = self._parts.pop(name)
+        found = part.first()
+        if part.count:
+            self._parts[name] = part  # behind all others
+        return found
+
+    def make_room(self, asker: Sequence[str]) -> asyncio.Future[None] | None:
+        """Take away the last of the network that has most who wait; None where it is one's own."""
+        if not asker:
+            return None
+        own = self._parts.get(asker[0])
+        most = max(self._parts.values(), key=lambda part: part.count)
+        if most.count > (own.count if own else 0) + 1:
+            found: asyncio.Future[None] | None = most._last()
+        else:
+            found = own.make_room(asker[1:]) if own else None
+        self.count -= found is not None
+        return found
+
+    def _last(self) -> asyncio.Future[None]:
+        self.count -= 1
+        if self._here:
+            return self._here.pop()
+        return max(reversed(self._parts.values()), key=lambda part: part.count)._last()
+
+
 class Turns:
-    """Turns of which few are had at once, each with a rest after it; all who wait go round."""
+    """Turns of which few are had at once, each with a rest after it; all who wait go round.
+
+    Whoever asks is named by the networks that they are in, the widest first.
+    """
 
     def __init__(self, at_once: int, rest: float, longest: float, most: int) -> None:
         """Begin with nobody.
@@ -53,21 +104,21 @@ class Turns:
         :param most: that may wait
         """
         self._free, self._rest, self._longest, self._most = at_once, rest, longest, most
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._waiting = _Waiting()
 
     @asynccontextmanager
-    async def turn(self, asker: str) -> AsyncIterator[None]:
+    async def turn(self, asker: Sequence[str] = ()) -> AsyncIterator[None]:
         """Wait for a turn: behind all of the same asker, and one of each other.
 
-        :raises Full: if nobody may wait any more, and nobody has more who wait
+        :raises Full: if nobody may wait any more, and no network has more who wait
         """
         if self._free:
             self._free -= 1
         else:
-            if sum(map(len, self._waiting.values())) >= self._most:
+            if self._waiting.count >= self._most:
                 self._make_room(asker)
             comes = asyncio.get_running_loop().create_future()
-            self._waiting.setdefault(asker, deque()).append(comes)
+            self._waiting.put(asker, comes)
             try:
                 await comes
             except asyncio.CancelledError:
@@ -84,23 +135,16 @@ class Turns:
             else:
                 self._next()
 
-    def _make_room(self, asker: str) -> None:
-        """Send away the last of whoever has most who wait, that nobody takes all places."""
-        most = max(self._waiting, key=lambda each: len(self._waiting[each]))
-        line = self._waiting[most]
-        if len(line) <= len(self._waiting.get(asker, ())) + 1:
+    def _make_room(self, asker: Sequence[str]) -> None:
+        last = self._waiting.make_room(asker)
+        if last is None:
             raise Full
-        last = line.pop()
         if not last.done():
             last.set_exception(Full())
 
     def _next(self) -> None:
-        while self._waiting:
-            asker = next(iter(self._waiting))
-            line = self._waiting.pop(asker)
-            first = line.popleft()
-            if line:
-                self._waiting[asker] = line  # behind all others
+        while self._waiting.count:
+            first = self._waiting.first()
             if not first.done():
                 first.set_result(None)
                 return

@@ -131,6 +131,16 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
         if not hasattr(self, "conn") or self.conn.their_state is not h11.IDLE:
             self._lines = 0
 
+    def on_response_complete(self) -> None:
+        """End a connection on which a request came before the answer to the one before it.
+
+        No browser sends them so, and what is taken apart after an answer nobody measures.
+        """
+        conn = getattr(self, "conn", None)
+        if conn is not None and conn.their_state is h11.DONE and conn.trailing_data[0]:
+            self.transport.close()
+        super().on_response_complete()
+
 
 class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
     """WebSockets as uvicorn speaks them, without messages that Streamlit refuses once they came.

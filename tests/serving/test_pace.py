@@ -68,6 +68,26 @@ def test_who_has_most_makes_room_for_others():
     assert had == list("aabca")
 
 
+def test_a_network_of_many_addresses_is_one():
+    """What providers give one customer is 65,536 networks that could each be a visitor's."""
+    many = [("net", f"part{number}", "host") for number in range(9)]
+
+    async def all_come(turns: Turns, askers: list[tuple[str, ...]]) -> list:
+        had = []
+        come = coming(turns, had)
+        ends = await asyncio.gather(*map(come, askers), return_exceptions=True)
+        return [had, [type(end) for end in ends if end is not None]]
+
+    other, near = ("other", "part0", "host"), ("net", "part0", "host2")
+    had, ends = run_apart(all_come(Turns(1, 0, 30, 5), [*many, other, other, near]))
+    # One had its turn at once, five wait; others' come in place of the last ones of most, and then
+    # before those that came earlier.
+    assert ends == [Full] * 6
+    assert had[:3] == [many[0], many[1], other]
+    assert had.count(other) == 2
+    assert near not in had
+
+
 def test_who_leaves_gives_the_turn_to_the_next():
     assert order(Turns(1, 0, 30, 9), "aabbab", leaves="b") == list("aaa")
 

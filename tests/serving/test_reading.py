@@ -132,6 +132,23 @@ def test_a_request_has_so_many_headers():
     run_apart(come())
 
 
+def test_who_asks_before_the_answer_gets_no_second_one():
+    """Its headers were taken apart unmeasured: 2,000 lines each, on connections that never rest."""
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n"
+    more = request + b"a:\r\n" * 2000 + b"\r\n"
+
+    async def come() -> None:
+        async with served(ok) as port:
+            for body in (b"", b"Content-Length: 3\r\n\r\nabc"):
+                reader, writer = await asyncio.open_connection("localhost", port)
+                writer.write(request + (body or b"\r\n") + more)
+                async with asyncio.timeout(30):
+                    assert (await reader.read()).count(b"HTTP/1.1 204") == 1
+                writer.close()
+
+    run_apart(come())
+
+
 def test_chunks_of_new_connections_are_not_taken_apart(monkeypatch):
     events = []
     plain = h11.Connection.next_event

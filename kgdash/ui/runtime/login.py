@@ -6,6 +6,7 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from collections import defaultdict
 from collections.abc import Mapping
@@ -50,7 +51,7 @@ _WORK = (_BEGINNING, _CALLBACK, AUTH_LOGOUT_ENDPOINT)
 #: how many strangers are served at once; seconds of rest after each, where Streamlit works and
 #: elsewhere. Without them strangers keep the loop that answers all busy, which lets go of Python at
 #: each call of the system's: where others compute, a page comes to its turn as if by chance. And
-#: seconds after which who does not read what is sent, or a provider that is silent, keeps no turn
+#: seconds after which a provider that is silent keeps no turn
 _AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 
 #: strangers that wait for their turn, and what others are told; cookies of a request, of which
@@ -75,6 +76,7 @@ class LogInDoor:
         self._app = app
         self._working = Turns(_AT_ONCE, _REST, _LONGEST, _MOST_WAIT)
         self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
+        self._looking = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
         self._own = defaultdict[str, Turns](lambda: Turns(_OWN_AT_ONCE, 0, inf, _OWN_WAIT))
         self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
 
@@ -94,15 +96,11 @@ class LogInDoor:
         if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
             assert settings is not None
             end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
-        if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
-            if not asks or scope["path"] not in _WORK:
-                await self._app(scope, receive, send)
-                return
-            _spare_provider()
-            async with self._working.turn(_address(scope)):
-                if (whole := await _heard(receive)) is not None:
-                    seals = scope["path"] == _CALLBACK
-                    await self._app(scope, whole, sealing(send) if seals else send)
+        if scope["type"] not in ("http", "websocket") or not asks:
+            await self._app(scope, receive, send)
+            return
+        if scope["path"] in OPEN:
+            await self._let_through(scope, receive, send)
             return
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
@@ -116,7 +114,7 @@ class LogInDoor:
                 return
             folder = who.folder or ""
             del cookies
-            async with self._own[folder].turn(""):
+            async with self._own[folder].turn():
                 await self._paces[folder].keep(_ANSWER)
                 await app(_unpacked(scope), receive, _in_pieces(send, self._paces[folder]))
             return
@@ -125,8 +123,22 @@ class LogInDoor:
             await send({"type": "websocket.close", "code": 1008})
             return
         del cookies
-        async with self._answering.turn(_address(scope)):
-            await _answer(scope, claims)(scope, receive, send)
+        async with self._answering.turn(_networks(scope)):
+            page = _answer(scope, claims)
+        await page(scope, receive, send)
+
+    async def _let_through(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer to strangers, too: within a turn, but for sending, which who reads may put off."""
+        works = scope["path"] in _WORK
+        if works:
+            _spare_provider()
+        answer: list[Message] = []
+        async with (self._working if works else self._looking).turn(_networks(scope)):
+            if (whole := await _heard(receive)) is not None:
+                await self._app(scope, whole, _into(answer))
+        out = sealing(send) if scope["path"] == _CALLBACK else send
+        for message in answer:
+            await out(message)
 
 
 def _has_too_many_cookies(scope: Scope) -> bool:
@@ -142,10 +154,29 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
         await _TOO_MANY(scope, receive, send)
 
 
-def _address(scope: Scope) -> str:
-    """Return where a request comes from; of IPv6 the network, all of which one has."""
-    address = str((scope.get("client") or ("",))[0])
-    return ":".join(address.split(":")[:4])
+def _networks(scope: Scope) -> tuple[str, ...]:
+    """Return where a request comes from: networks, the widest first, down to what one visitor has.
+
+    Of IPv6 that is a network of 64 bits; a customer may have a thousand of them, or more.
+    """
+    told = str((scope.get("client") or ("",))[0])
+    try:
+        address = ipaddress.ip_address(told)
+    except ValueError:  # of a socket that has none
+        return (told,)
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is None:
+            return tuple(address.exploded[:length] for length in (9, 14, 19))
+        address = address.ipv4_mapped
+    parts = str(address).split(".")
+    return tuple(".".join(parts[:count]) for count in (2, 3, 4))
+
+
+def _into(answer: list[Message]) -> Send:
+    async def keep(message: Message) -> None:
+        answer.append(message)
+
+    return keep
 
 
 async def _heard(receive: Receive) -> Receive | None:

@@ -263,6 +263,44 @@ def test_nobody_keeps_others_from_logging_in(restless):
     assert answered.index("2001:db8:0:1::5") < 20  # though ninety came before
 
 
+@pytest.mark.parametrize("path", ["/", "/auth/login", "/_stcore/health"])
+def test_who_does_not_read_keeps_no_turn(restless, path):
+    """Eight who read nothing had others wait half a minute for the page to log in on."""
+    sent_to: list[str] = []
+
+    async def never(message):
+        await asyncio.sleep(300)
+
+    async def note_answer(message):
+        sent_to.append(message["type"])
+
+    async def many():
+        door = LogInDoor(PlainTextResponse("inside"))
+        unread = [asyncio.ensure_future(door(each, heard, never)) for each in scopes([path] * 20)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(30):
+            await door(*scopes([path], "10.0.0.2"), heard, note_answer)
+        for wait in unread:
+            wait.cancel()
+
+    run_apart(many())
+    assert sent_to == ["http.response.start", "http.response.body"]
+
+
+@pytest.mark.parametrize(
+    ("address", "networks"),
+    [
+        ("10.1.2.3", ("10.1", "10.1.2", "10.1.2.3")),
+        ("::ffff:10.1.2.3", ("10.1", "10.1.2", "10.1.2.3")),
+        ("2001:db8:0:7::5", ("2001:0db8", "2001:0db8:0000", "2001:0db8:0000:0007")),
+        ("2001:db8::5:1:1:1", ("2001:0db8", "2001:0db8:0000", "2001:0db8:0000:0000")),
+        ("", ("",)),
+    ],
+)
+def test_where_strangers_come_from(address, networks):
+    assert login._networks({"client": (address, 1)}) == networks
+
+
 def test_who_has_gone_takes_no_turn(restless):
     async def never(scope, receive, send):
         raise AssertionError
@@ -290,11 +328,12 @@ def test_strangers_leave_the_loop_to_others(tmp_path, monkeypatch):
 
     async def many():
         door = LogInDoor(app)
-        paths = ["/"] * 20 + ["/auth/login"] * 20
+        paths = ["/"] * 20 + ["/auth/login"] * 20 + ["/_stcore/health"] * 20
         await cut_short(door, scopes(paths), note_answer)
 
     run_apart(many())
-    assert (answered.count("/"), answered.count("/auth/login")) == (8, 8)
+    counts = [answered.count(path) for path in ("/", "/auth/login", "/_stcore/health")]
+    assert counts == [8, 8, 8]
 
 
 def test_so_many_strangers_wait_and_others_are_told_at_once(client, monkeypatch):
