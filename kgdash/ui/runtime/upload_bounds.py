@@ -48,6 +48,10 @@ class UploadBounds:
         if not text.isdecimal() or "transfer-encoding" in headers:
             await PlainTextResponse("Content-Length needed", 411)(scope, receive, send)
             return
+        kind, options = parse_options_header(headers.get("content-type"))
+        if kind == b"application/x-www-form-urlencoded":  # unquoted by the megabyte
+            await PlainTextResponse("expected multipart/form-data", 415)(scope, receive, send)
+            return
         session, _, file = scope["path"].removeprefix(_PATH).partition("/")
         size, owner = int(text), scope.get(OWNER) or ""
         refused = self._refused(settings.limits, session, owner, size)
@@ -59,7 +63,7 @@ class UploadBounds:
         self._files[session] += 1
         self._owners[session] = owner
         try:
-            await self._app(scope, _in_one_part(receive, headers), send)
+            await self._app(scope, _in_one_part(receive, options.get(b"boundary", b"")), send)
         finally:
             self._coming -= Counter({owner: size})
             self._files -= Counter([session])
@@ -85,11 +89,9 @@ class UploadBounds:
         return ""
 
 
-def _in_one_part(receive: Receive, headers: Headers) -> Receive:
+def _in_one_part(receive: Receive, boundary: bytes) -> Receive:
     """Receive a body, but none that is taken apart again and again."""
-    kind, options = parse_options_header(headers.get("content-type"))
-    is_form = kind == b"application/x-www-form-urlencoded"
-    mark, seen = b"&" if is_form else b"--" + options.get(b"boundary", b""), 0
+    mark, seen = b"--" + boundary, 0
 
     async def receive_part() -> Message:
         nonlocal seen
