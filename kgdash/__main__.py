@@ -1,6 +1,12 @@
 """``python -m kgdash`` and ``kgdash``: every computation without a browser."""
 
+import os
 import signal
+import sys
+
+# `python -m` looks for all modules in the folder where it is called first, whosever that is.
+if sys.path[0] == os.getcwd() != os.path.dirname(os.path.dirname(os.path.abspath(__file__))):
+    del sys.path[0]
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # until all is there to say that nothing was written, Ctrl-C ends without a word

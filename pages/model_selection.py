@@ -22,7 +22,7 @@ st.title("Model selection")
 st.caption(
     "Trials of a search for a configuration, each judged by the MRR of its model on the validation "
     "triples, filtered by train and valid. Test triples are not read before one configuration is "
-    "chosen. A search runs on the command line: `python -m kgdash train OUT --dataset umls "
+    "chosen. A search runs on the command line: `kgdash train OUT --dataset umls "
     "--model TransE --search --trials 30`."
 )
 study, key = choose_study()

@@ -1,5 +1,6 @@
 """The command line as a process: what was refused or cancelled is said in one line."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -76,3 +77,16 @@ def test_outputs_that_take_nothing(outputs, status, said):
     command = f"{sys.executable} -m kgdash guide {outputs}"
     ended = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr.strip()) == (status, said)
+
+
+def test_what_lies_in_the_folder_of_a_run_is_no_module(tmp_path):
+    """A folder of a stranger's may hold a `typer.py` beside its run."""
+    for name in ("typer", "numpy", "pandas", "grp"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('ran')")
+    command = [sys.executable, "-m", "kgdash", "metrics", "umls-transe", "--json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert "ran" not in ended.stderr
+    assert ended.returncode == 0, ended.stderr

@@ -88,7 +88,7 @@ def _check_save(save: Path, file: Path | None) -> None:
     if file is not None:
         raise KgdashError(
             "--save writes sampled queries, --file reads queries; "
-            "leave one out, or convert files with: python -m kgdash import-queries"
+            "leave one out, or convert files with: kgdash import-queries"
         )
 
 

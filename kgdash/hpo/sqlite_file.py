@@ -35,7 +35,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         found = f"{size:,} bytes" if size > _MAX_BYTES else "another kind of file"
         raise KgdashError(
             f"{path}: expected the SQLite file of a search, at most 256 MiB, as "
-            f"`python -m kgdash train --search --study FILE` writes it; found {found}"
+            f"`kgdash train --search --study FILE` writes it; found {found}"
         )
     try:
         connection = connect(path, "ro")

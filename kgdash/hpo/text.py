@@ -81,7 +81,7 @@ def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> 
         "negative_sampler": config.negative_sampler_kwargs,
         "loop": config.loop_kwargs,
     }
-    words = ["python", "-m", "kgdash", "train", *filter(None, [out])]
+    words = ["kgdash", "train", *filter(None, [out])]
     words += ["--dataset", dataset, "--model", config.model]
     words += ["--epochs", str(config.epochs), "--seed", str(config.random_seed)]
     words += ["--batch-size", str(config.batch_size)] if config.batch_size else []

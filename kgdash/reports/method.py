@@ -46,7 +46,7 @@ def commands(evaluated: Evaluation) -> dict[str, str]:
 
 def command(text: str) -> str:
     """Write a command as a shell takes it, wherever kgdash is installed."""
-    return f"python -m kgdash {text}"
+    return f"kgdash {text}"
 
 
 def chart_command(evaluated: Evaluation, name: str, *more: str) -> str:

@@ -57,7 +57,7 @@ def test_all_it_found(expected, workdir, tmp_path, monkeypatch, capsys):
     back = pd.read_csv(tmp_path / "new" / "nations.csv")
     pd.testing.assert_frame_equal(back, table, check_dtype=False, rtol=1e-4)
     text = (tmp_path / "new" / "nations.md").read_text(encoding="utf-8")
-    assert f"```sh\npython -m kgdash {shlex.join(ARGUMENTS)}\n```" in text
+    assert f"```sh\nkgdash {shlex.join(ARGUMENTS)}\n```" in text
 
 
 def test_each_subgraph(expected, workdir, tmp_path, monkeypatch, capsys):

@@ -87,7 +87,7 @@ def test_facts_and_how_many_are_wrong(audit, call, bundled, monkeypatch):
 
 def test_facts_need_an_audit(refused):
     said = refused("label", RUN, "--facts")
-    assert said.endswith(f"python -m kgdash audit {RUN}")
+    assert said.endswith(f"kgdash audit {RUN}")
     assert "leave out --rules" in refused("label", RUN, "--facts", "--table", EXAMPLE)
 
 

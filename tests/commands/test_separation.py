@@ -25,7 +25,7 @@ def test_text_table_and_charts(bundled, tmp_path, monkeypatch, capsys):
     assert files == {f"{stem}{end}" for end in (".md", ".csv", "-means.svg", "-auc.svg")}
     text = (tmp_path / "new" / f"{stem}.md").read_text()
     assert text.startswith("# Queries: TransE on umls\n")
-    assert "```sh\npython -m kgdash queries umls-transe --type 1p --per-type 8\n```" in text
+    assert "```sh\nkgdash queries umls-transe --type 1p --per-type 8\n```" in text
     assert str(tmp_path) not in text
     assert f"({stem}-means.svg)" in text
     run = bundled("umls-transe")

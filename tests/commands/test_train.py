@@ -89,7 +89,7 @@ def test_the_command_of_a_recipe_trains_it(configured, name, model, loop):
         values = {k: v for k, v in space.values.items() if not k.startswith("negative")}
         space = replace(space, values=values, training_loop=loop)
     config = fixed_configuration(space)
-    command = training_command(config, "nations", "x").removeprefix("python -m kgdash ")
+    command = training_command(config, "nations", "x").removeprefix("kgdash ")
     assert configured(command) == config
 
 
@@ -104,7 +104,7 @@ def test_options_go_before_the_recipe(configured):
 def test_the_command_of_the_best_trains_the_best(configured):
     study = read_study(DEMO_STUDY)
     space = SearchSpace.from_json(study.about["space"], "x")
-    command = best_command(study).removeprefix("python -m kgdash ")
+    command = best_command(study).removeprefix("kgdash ")
     assert configured(command) == best_configuration(study, space)
 
 

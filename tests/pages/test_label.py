@@ -129,7 +129,7 @@ def test_a_damaged_journal_and_a_folder_that_can_not_be_written_are_said(run, qu
 def test_facts_likely_wrong(run, monkeypatch):
     app = open_page("label", label_source="Facts likely wrong")
     (info,) = app.main.info
-    assert f"python -m kgdash audit {run.name}" in info.value
+    assert f"kgdash audit {run.name}" in info.value
     train = run.graph.splits["train"]
     audit = pd.DataFrame(train, columns=["head", "relation", "tail"])
     audit["relik"] = np.linspace(0.001, 1, len(train))

@@ -114,7 +114,7 @@ def test_the_page_opens_with_the_runs_and_training_waits_to_be_asked_for():
 def test_the_form_says_the_command():
     app = form()
     assert code(app) == (
-        "python -m kgdash train --dataset nations --model TransE --epochs 20 --seed 0 "
+        "kgdash train --dataset nations --model TransE --epochs 20 --seed 0 "
         "--batch-size 256 --loss NSSALoss --loop sLCWA --optimizer Adam --dim 32 --set "
         "loss.margin=3.0 --set loss.adversarial_temperature=1.0 --learning-rate 0.01 --negatives "
         "16 --set negative_sampler.filtered=True"

@@ -155,7 +155,7 @@ class TestNumbers:
             assert sentence.replace("**", "") in page.text
         rows = table(page, "ReliK and MRR by community")
         assert [row["community"] for row in rows] == found.communities["label"].tolist()
-        assert "python -m kgdash overview umls-transe" in page.text
+        assert "kgdash overview umls-transe" in page.text
 
     def test_what_the_figures_hold(self, page, umls):
         figures = {
@@ -174,7 +174,7 @@ class TestNumbers:
     def test_facts_and_commands(self, page, umls):
         for fact in (umls.weights_digest, umls.graph.digest, "sLCWA", "nssa", "5,216"):
             assert fact in page.text
-        assert "python -m kgdash metrics umls-transe --split test --filter" in page.text
+        assert "kgdash metrics umls-transe --split test --filter" in page.text
         for info in metric_records().values():
             assert info.formula in page.text
 

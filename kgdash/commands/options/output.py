@@ -146,7 +146,7 @@ def _would_replace(path: str, other: str, is_written: bool) -> bool:
 
 def command_text(context: typer.Context) -> str:
     """Write a call as a line for a shell, files without their place: that is of this machine."""
-    words = ["python", "-m", "kgdash", str(context.info_name)]
+    words = ["kgdash", str(context.info_name)]
     for param in context.command.params:
         name = str(param.name)
         source = context.get_parameter_source(name)

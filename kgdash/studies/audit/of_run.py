@@ -56,7 +56,7 @@ def latest_audit(run: Run) -> pd.DataFrame:
     if table is None:
         raise KgdashError(
             f"run {run.name} is not audited yet; this trains models to do so: "
-            f"python -m kgdash audit {shlex.quote(run.name)}"
+            f"kgdash audit {shlex.quote(run.name)}"
         )
     return table
 
@@ -70,7 +70,7 @@ def config_of_run(run: Run) -> TrainingConfig:
     if not {"epochs", "model"} <= set(told):
         raise KgdashError(
             f"run {run.name} does not say how it was trained; give its dataset instead, and say "
-            "how to train, as: python -m kgdash audit DATASET --model TransE --epochs 100"
+            "how to train, as: kgdash audit DATASET --model TransE --epochs 100"
         )
     known = {field.name: told[field.name] for field in fields(TrainingConfig) if field.name in told}
     for name, value in known.items():

@@ -55,7 +55,7 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
     if not rows:
         raise KgdashError(
             f"no prediction on graph {graph.name} has a label yet; judge some on the page Label "
-            "predictions, or with: python -m kgdash label RUN"
+            "predictions, or with: kgdash label RUN"
         )
     columns = [column for column in TRIPLE_COLUMNS if column != "predicted_side"]
     judged = sum(bool(event.groundings) for event in labelling.labels().values())

@@ -70,7 +70,7 @@ def read_named_queries(
     if content[:1] == b"\x80":
         raise KgdashError(
             f"{shown} is a pickle; convert the folder that it is from to Parquet first: "
-            "python -m kgdash import-queries FOLDER OUT.parquet"
+            "kgdash import-queries FOLDER OUT.parquet"
         )
     text = decode_text(content, shown)
     check_count(text.count("\n"), shown, "lines")

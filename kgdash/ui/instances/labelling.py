@@ -125,7 +125,7 @@ def _offer_instances(run: Run, state: Labelling) -> None:
         icon=":material/download:",
         key="labelled_instances",
         on_click="ignore",
-        help="For Rule predictions, “My own table”, and for `python -m kgdash rules --table`.",
+        help="For Rule predictions, “My own table”, and for `kgdash rules --table`.",
     )
 
 

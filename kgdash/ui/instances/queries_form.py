@@ -107,7 +107,7 @@ def _upload() -> tuple[bytes, str]:
         type=["jsonl", "json", "tsv", "csv", "parquet", "gz"],
         key="queries_file",
         help="JSON, a table or Parquet, see docs/formats.md. Folders of Query2box and BetaE: first "
-        "`python -m kgdash import-queries FOLDER OUT.parquet`. The file is read and not kept.",
+        "`kgdash import-queries FOLDER OUT.parquet`. The file is read and not kept.",
     )
     if upload is None:
         st.info("Upload a file to see its queries.", icon=":material/upload_file:")

@@ -36,7 +36,7 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
                 key="study_file",
                 bind="query-params",
                 placeholder="path/to/OUT.study.db",
-                help="As `python -m kgdash train OUT --search` writes it. It is only read, as "
+                help="As `kgdash train OUT --search` writes it. It is only read, as "
                 "tables: nothing in it runs. While a search goes on the page follows it.",
             ).strip()
     if chosen == _EXAMPLE:

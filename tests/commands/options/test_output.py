@@ -49,8 +49,8 @@ def test_where_things_lie_here_is_not_written(tmp_path):
     assert CliRunner().invoke(app, typed).exit_code == 0
     assert CliRunner().invoke(app, ["nations"]).exit_code == 0
     whole, bare = told
-    assert whole == "python -m kgdash count 'my data' --rules rules.tsv --k 3 --k 5 --deep"
-    assert bare == "python -m kgdash count nations"
+    assert whole == "kgdash count 'my data' --rules rules.tsv --k 3 --k 5 --deep"
+    assert bare == "kgdash count nations"
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1_000, 2_345])
