@@ -82,6 +82,8 @@ class LogInDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
+        if scope["type"] in ("http", "websocket"):
+            scope = _with_plain_cookies(scope)
         try:
             await self._serve(scope, receive, send)
         except Full:
@@ -139,6 +141,22 @@ class LogInDoor:
         out = sealing(send) if scope["path"] == _CALLBACK else send
         for message in answer:
             await out(message)
+
+
+def _with_plain_cookies(scope: Scope) -> Scope:
+    """Leave out cookies with a backslash, which none of ours has.
+
+    Python takes a third of a second to read 15 KB of them, and the loop that answers all with it.
+    """
+    headers = [
+        (name, _plain_cookies(value) if name.lower() == b"cookie" and b"\\" in value else value)
+        for name, value in scope["headers"]
+    ]
+    return {**scope, "headers": headers}
+
+
+def _plain_cookies(header: bytes) -> bytes:
+    return b";".join(pair for pair in header.split(b";") if b"\\" not in pair)
 
 
 def _has_too_many_cookies(scope: Scope) -> bool:

@@ -1,6 +1,7 @@
 """Nothing behind the door answers to strangers; who is let in gets what was asked for."""
 
 import asyncio
+import http.cookies
 import json
 import time
 
@@ -367,6 +368,21 @@ def test_more_cookies_than_browsers_send_are_not_read(client, monkeypatch):
             answer = client.get(path, headers={"cookie": "; ".join([mine, *["a=b"] * more])})
             assert (answer.status_code == 431) is not inside
         access._ended.clear()
+
+
+@pytest.mark.parametrize("path", ["/", "/_stcore/health", "/auth/login"])
+def test_cookies_that_take_long_to_read_are_none(client, path, monkeypatch):
+    """Python's reading of escapes is quadratic in some versions: 15 KB took a third of a second."""
+    unquoted = []
+    plain = http.cookies._unquote
+    monkeypatch.setattr(http.cookies, "_unquote", lambda text: unquoted.append(text) or plain(text))
+    come_as(client, ADA)
+    mine = f"_streamlit_user={client.cookies['_streamlit_user']}"
+    client.cookies.clear()
+    slow = 'a="' + '\\"' * 7000 + '"'
+    assert client.get(path, headers={"cookie": f"{slow}; {mine}"}).status_code == 200
+    assert slow[2:] not in unquoted
+    assert not any("\\" in text for text in unquoted)
 
 
 def test_a_visitor_gets_so_many_answers_at_once(client):

@@ -25,12 +25,14 @@ def client(tmp_path, monkeypatch):
     monkeypatch.setenv(SETTING, str(tmp_path / "server.toml"))
     files = MemoryUploadedFileManager("/_stcore/upload_file")
     ended: set[str] = set()
+    kinds: list[str] = []
     runtime = SimpleNamespace(
         uploaded_file_mgr=files, is_active_session=lambda name: name not in ended
     )
     monkeypatch.setattr(upload_bounds, "get_instance", lambda: runtime)
 
     async def keep(request):
+        kinds.append(request.headers.get("content-type"))
         content = await request.body()
         about = request.path_params
         files.add_file(about["session"], UploadedFileRec(about["file"], "n", "t", content))
@@ -43,7 +45,7 @@ def client(tmp_path, monkeypatch):
     routes = [Route(PATH, keep, methods=["PUT"]), Route(PATH, drop, methods=["DELETE"])]
     routes.append(Route("/other", lambda _: PlainTextResponse("kept"), methods=["PUT"]))
     client = TestClient(UploadBounds(Starlette(routes=routes)))
-    client.ended, client.files = ended, files
+    client.ended, client.files, client.kinds = ended, files, kinds
     return client
 
 
@@ -150,4 +152,6 @@ def test_a_body_is_one_part(client):
     assert put_parts("a", kind, head + b"x--y\r\n--\r\n" * 100 + b"\r\n--b--\r\n") == 200
     assert put_parts("b", kind, head + b"\r\n--bx" * 100 + b"\r\n--b--\r\n") == 400
     assert put_parts("c", "application/x-www-form-urlencoded", b"a=" + b"%" * 100) == 415
-    assert set(client.files.file_storage) == {"a"}
+    assert put_parts("d", 'multipart/form-data; charset=punycode; boundary="b"', head) == 200
+    assert client.kinds[-1] == 'multipart/form-data; boundary="b"'
+    assert set(client.files.file_storage) == {"a", "d"}
