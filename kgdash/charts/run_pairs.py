@@ -33,15 +33,15 @@ _TICKS = (1, 2, 5, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_00
 def pair_forest(tests: pd.DataFrame) -> go.Figure:
     """Draw the difference of every pair of runs with its interval.
 
-    Coloured where the corrected permutation test is below 5%, by which run is better.
+    Coloured where both corrected tests are below 5%, by which run is better.
 
-    :param tests: of `kgdash.statistics.paired_tests.paired_tests`
+    :param tests: as of `kgdash.studies.comparison.comparison_verdict.comparison_verdict`
     """
     rows = [
         {
             "name": f"{row['a']} − {row['b']}",
-            "sure": row["p_holm"] < LEVEL,
-            "note": f"p {number(row['p_holm'])}",
+            "sure": max(row["p_holm"], row["p_shared"]) < LEVEL,
+            "note": f"p {number(max(row['p_holm'], row['p_shared']))}",
             **{key: row[key] for key in ("difference", "low", "high")},
         }
         for row in tests.to_dict("records")

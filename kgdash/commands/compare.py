@@ -77,7 +77,7 @@ def compare(
     from kgdash.reports.comparison import comparison_content
     from kgdash.reports.html import EXTENSIONS, write_report
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
-    from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
+    from kgdash.studies.comparison.comparison_verdict import comparison_verdict
 
     key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
@@ -102,8 +102,7 @@ def compare(
     about: dict[str, Any] = {"runs": list(named), "split": split, "filter": chosen, "side": side}
     about |= {"by": by, "metric": key, "rank_type": rank_type, "pair": pair, "seed": seed}
     if output.as_json:
-        shared = shared_tests(ranks, setting.side, setting.rank_type)
-        about["verdict"] = comparison_verdict(tables["tests"](), shared)
+        about["verdict"] = comparison_verdict(tables["tests"]())
         print_json(about | records({name: make() for name, make in tables.items()}))
     if report is not None:
         content = comparison_content(loaded, setting, key, seed, terminal("report"))
@@ -120,6 +119,7 @@ def _tables_of_all(
     from kgdash.statistics.bootstrap import Bootstrap
     from kgdash.statistics.paired_tests import RESAMPLES, paired_tests
     from kgdash.studies.comparison.comparison import overall, reciprocal_ranks
+    from kgdash.studies.comparison.comparison_verdict import shared_tests
     from kgdash.studies.comparison.seeds import seed_groups, seed_spread
 
     values = reciprocal_ranks(ranks, setting.side, setting.rank_type)
@@ -136,7 +136,7 @@ def _tables_of_all(
         "overall": lambda: overall(ranks),
         "tests": lambda: paired_tests(
             values, list(ranks), Bootstrap(resamples=RESAMPLES, seed=seed), terminal("tests")
-        ),
+        ).assign(p_shared=shared_tests(ranks, setting.side, setting.rank_type)),
         "seeds": seeds,
     }
 

@@ -146,6 +146,11 @@ TERMS = (
         ("Holm", "p holm"),
     ),
     Term(
+        "p (alike)",
+        "The same where all triples of a head, of a relation or of a tail are swapped at once, "
+        "since they are alike: the largest of the three.",
+    ),
+    Term(
         "p",
         "p-value: how often chance alone would give a difference, or a region, as great.",
         ("p-value",),

@@ -76,7 +76,7 @@ def comparison_content(
     ranks = compared_ranks(runs, setting.split, setting.filter_used, first)
     values = reciprocal_ranks(ranks, setting.side, setting.rank_type)
     tests = paired_tests(values, list(ranks), Bootstrap(resamples=RESAMPLES, seed=seed), second)
-    shared = shared_tests(ranks, setting.side, setting.rank_type)
+    tests["p_shared"] = shared_tests(ranks, setting.side, setting.rank_type)
     best = _best(tests)
     own = _arguments(runs, setting, seed)
     parts = {
@@ -92,14 +92,14 @@ def comparison_content(
         runs=named,
         evaluated=_evaluated(runs[0], setting),
         notes=_notes(named, setting),
-        verdict=comparison_verdict(tests, shared).replace("**", ""),
+        verdict=comparison_verdict(tests).replace("**", ""),
         parts=parts,
         facts=_facts(named),
         method=[
             *method(asked)[:-1],
             f"Paired tests: reciprocal ranks of the same triples, a triple's two together; "
             f"intervals by bootstrap, p by permutation ({RESAMPLES:,} draws each), Holm's "
-            "correction over all pairs.",
+            "correction over all pairs; p (alike) swaps all of a head, relation or tail at once.",
         ],
         command=command(f"compare {own} --metric {asked.metric} --report comparison.html"),
     )
@@ -133,6 +133,7 @@ def _differences(tests: pd.DataFrame, own: str) -> Section:
         "high": "high",
         "p_permutation": "p",
         "p_holm": "p (Holm)",
+        "p_shared": "p (alike)",
         "wins": "a better",
         "ties": "equal",
         "losses": "b better",

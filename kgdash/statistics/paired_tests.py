@@ -5,6 +5,7 @@ draws, so that a pass over the triples serves them all.
 """
 
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
@@ -26,8 +27,8 @@ BOOTSTRAP = Bootstrap(resamples=RESAMPLES)
 #: with so many triples that differ, all 2ⁿ ways to swap the two runs are gone through
 EXACT = 13
 
-#: of which all ways to swap two runs have a p-value below 5%
-FEWEST_UNITS = 6
+#: of which all ways to swap two runs have a p-value below 1.6%, by which a few may go either way
+FEWEST_UNITS = 7
 
 #: bytes that a block of draws may take: what a core's cache holds
 _BLOCK = 1 << 20
@@ -170,13 +171,15 @@ def shared_p(differences: np.ndarray, units: np.ndarray) -> np.ndarray:
 
     :param differences: shape ``(rows, columns)``
     :param units: int64, ``(rows, ways)``: which unit a row is of
-    :return: the largest p-value of a column, shape ``(columns,)``; ways of fewer than
-        `FEWEST_UNITS` units can tell nothing, and are left out
+    :return: the largest p-value of a column, shape ``(columns,)``; ways of so few units that no
+        p-value could come below 5% once it is corrected for all columns are left out: of fewer than
+        `FEWEST_UNITS`, and one more each time that columns double
     """
     p_values = np.zeros(differences.shape[1])
+    fewest = FEWEST_UNITS + math.log2(max(1, len(p_values)))
     for way in units.T:
         _, place = np.unique(way, return_inverse=True)
-        if place.max(initial=0) + 1 >= FEWEST_UNITS:
+        if place.max(initial=0) + 1 >= fewest:
             sums = np.stack([np.bincount(place, column) for column in differences.T], axis=1)
             p_values = np.maximum(p_values, permutation_p(sums, RESAMPLES))
     return p_values

@@ -133,7 +133,7 @@ def links():
 
 
 def pairs(k):
-    columns = {"a": ["x", "x", "y"], "b": ["y", "z", "z"], "p_holm": 0.01}
+    columns = {"a": ["x", "x", "y"], "b": ["y", "z", "z"], "p_holm": 0.01, "p_shared": 0.01}
     return rows(k, **columns).rename(columns={"value": "difference"})
 
 

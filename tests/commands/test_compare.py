@@ -43,14 +43,13 @@ def test_json(call, runs):
     options = ["--by", "cardinality", "--metric", "hits_at_7", "--side", "tail", "--seed", 3]
     found = strict_json(call("compare", *NAMES, *options, "--json"))
     ranks = compared_ranks(runs)
-    shared = shared_tests(ranks, "tail")
-    assert found["verdict"] == comparison_verdict(pd.DataFrame(found["tests"]), shared)
+    assert found["verdict"] == comparison_verdict(pd.DataFrame(found["tests"]))
     groups = by_group(
         add_rank_facts(ranks[NAMES[0]], runs[0].graph), ranks, "cardinality", "hits_at_7"
     )
     tests = paired_tests(
         reciprocal_ranks(ranks, "tail"), NAMES, Bootstrap(resamples=RESAMPLES, seed=3)
-    )
+    ).assign(p_shared=shared_tests(ranks, "tail"))
     assert (found["runs"], found["filter"]) == (list(NAMES), "train+valid+test")
     assert found["overall"] == without_nan(overall(ranks).to_dict("records"))
     assert found["groups"] == without_nan(groups.to_dict("records"))

@@ -27,11 +27,11 @@ def shared_tests(ranks: Ranks, side: str = "both", rank_type: str = "realistic")
     return holm(shared_p(values[:, first] - values[:, second], triples_of(ranks, side)))
 
 
-def comparison_verdict(tests: pd.DataFrame, shared: np.ndarray) -> str:
+def comparison_verdict(tests: pd.DataFrame) -> str:
     """Say which run has the highest MRR, which it is better than, and which may be as good.
 
-    :param tests: of `kgdash.statistics.paired_tests.paired_tests`, at least one pair
-    :param shared: of `shared_tests`
+    :param tests: of `kgdash.statistics.paired_tests.paired_tests`, at least one pair, and
+        ``p_shared`` of `shared_tests`
     """
     means = dict(zip(tests["a"], tests["mean_a"], strict=True))
     means |= dict(zip(tests["b"], tests["mean_b"], strict=True))
@@ -40,7 +40,7 @@ def comparison_verdict(tests: pd.DataFrame, shared: np.ndarray) -> str:
     said = f"**{best}** has the highest MRR, {number(means[best])}"
     if triples < SMALL:
         return f"{said}, over only {triples} triples: too few to call it better."
-    told = (tests["p_holm"] < LEVEL) & (shared < LEVEL)
+    told = (tests["p_holm"] < LEVEL) & (tests["p_shared"] < LEVEL)
     own = tests[(tests["a"] == best) | (tests["b"] == best)]
     others = own["a"].where(own["b"] == best, own["b"])
     apart = told[own.index]

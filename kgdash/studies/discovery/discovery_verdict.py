@@ -40,4 +40,7 @@ def discovery_verdict(
             "most have not: the order is no more than a hint."
         )
     likely = int((found["probability"] >= _LIKELY).sum())
-    return f"{text}. **{likely:,}** of them have at least {_LIKELY:g}."
+    return (
+        f"{text}. **{likely:,}** of them have at least {_LIKELY:g}, if their queries have answers "
+        "that are not known yet."
+    )

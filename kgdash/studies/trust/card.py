@@ -133,7 +133,7 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
         why = f"all {count:,} candidates have the same score"
         return _unknown(names[0], why), _unknown(names[1], why)
     inside, p = bool(row["in_set"]), float(row["probability"])
-    supposed = not _has_answer(found, side)
+    supposed = found.known is None
     sure = "unsure" if supposed else "likely"
     large = "likely" if size <= SMALL_SET else "unsure"
     answers = f"{size:,} answer{'s' * (size != 1)} of {count:,}"
@@ -155,13 +155,6 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
             {"supposed": supposed, "probability": p, "rank": float(row["rank"]), "ties": ties},
         ),
     )
-
-
-def _has_answer(found: Inspection, side: str) -> bool:
-    """Tell whether a known triple answers the query that is asked, this one or another."""
-    (ids,) = found.triple.row
-    asked = [1, 0 if side == "tail" else 2]
-    return bool((found.run.graph.all_triples[:, asked] == ids[asked]).all(axis=1).any())
 
 
 def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
@@ -253,8 +246,8 @@ def _reason(why: Explanation | None) -> CardFigure:
     return _unknown("reason", "none found: no facts carry it, no rule leads to it")
 
 
-#: of a query that nothing known answers: validation has no such ones
-_SUPPOSED = " if the query has an answer, which is not known"
+#: queries of validation have an answer that is held out; few of those that people ask have one
+_SUPPOSED = " if the query has an answer that is not known yet"
 
 #: how a figure is said in a line
 _SAID: dict[str, Callable[[CardFigure], str]] = {

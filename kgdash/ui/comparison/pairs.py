@@ -54,12 +54,7 @@ def show_verdict(compared: Compared) -> None:
     """Say which run is best, and which may be as good."""
     tests = _tests(compared)
     named = tests.assign(a=tests["a"].map(plain), b=tests["b"].map(plain))
-    shared = computed(
-        "Testing all pairs of runs",
-        (*compared.key, "shared tests", compared.side, compared.rank_type),
-        lambda _: shared_tests(compared.ranks, compared.side, compared.rank_type),
-    )
-    st.markdown(comparison_verdict(named, shared))
+    st.markdown(comparison_verdict(named))
 
 
 def _tests(compared: Compared) -> pd.DataFrame:
@@ -69,7 +64,12 @@ def _tests(compared: Compared) -> pd.DataFrame:
         (*compared.key, "tests", compared.side, compared.rank_type),
         Call(paired_tests, values, list(compared.ranks)),
     )
-    return tests
+    shared = computed(
+        "Testing all pairs of runs",
+        (*compared.key, "shared tests", compared.side, compared.rank_type),
+        lambda _: shared_tests(compared.ranks, compared.side, compared.rank_type),
+    )
+    return tests.assign(p_shared=shared)
 
 
 def show_tests(compared: Compared) -> None:
@@ -81,8 +81,9 @@ def show_tests(compared: Compared) -> None:
         f"{compared.sides.lower()}, a triple's ranks kept together. Bars: 95% interval of a "
         "paired bootstrap. p: permutation "
         f"test that swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where "
-        f"at most {EXACT} triples differ), by Holm's correction over all pairs. Coloured below "
-        "5%: blue where the first run is better."
+        f"at most {EXACT} triples differ), by Holm's correction over all pairs; p (alike): all "
+        "triples of a head, a relation or a tail at once. Coloured where both are below 5%: blue "
+        "where the first run is better."
     )
     show_chart(pair_forest(tests), "forest", f"{compared.name}-pairs")
     show_table(tests, "tests", f"{compared.name}-tests", **_test_columns())
@@ -94,6 +95,7 @@ def _test_columns() -> dict[str, Any]:
         "effect_size": "effect size",
         "p_permutation": "p",
         "p_holm": "p (Holm)",
+        "p_shared": "p (alike)",
         "p_wilcoxon": "p (Wilcoxon)",
     }
     return {

@@ -28,7 +28,7 @@ def table_of(p_xy, p_yz, triples=100):
     ],
 )
 def test_the_best_and_the_others(p_xy, p_yz, shared, end):
-    said = comparison_verdict(table_of(p_xy, p_yz), np.array([shared] * 3))
+    said = comparison_verdict(table_of(p_xy, p_yz).assign(p_shared=shared))
     assert said == f"**y** has the highest MRR, 0.900, {end}"
 
 
@@ -45,10 +45,11 @@ def test_runs_that_differ_by_a_coin_of_each_unit(umls, bundled, unit):
         first.loc[swapped, names], second.loc[swapped, names] = b.loc[swapped], a.loc[swapped]
         both = {"a": first, "b": second}
         tests = paired_tests(reciprocal_ranks(both), ["a", "b"], Bootstrap(resamples=400))
-        told += "more than chance" in comparison_verdict(tests, shared_tests(both))
+        tests = tests.assign(p_shared=shared_tests(both))
+        told += "more than chance" in comparison_verdict(tests)
     assert told <= 2
 
 
 def test_few_triples_make_no_claim():
-    said = comparison_verdict(table_of(0.01, 0.01, triples=29), np.zeros(3))
+    said = comparison_verdict(table_of(0.01, 0.01, triples=29).assign(p_shared=0))
     assert said.endswith("over only 29 triples: too few to call it better.")

@@ -12,6 +12,7 @@ def test_by_probability(bundled):
     assert f"**{first['head']} — {first['relation']} → {first['tail']}**" in said
     assert f"**{(found['probability'] >= 0.5).sum()}** of them have" in said
     assert f"{found['relation'].nunique()} relations" in said
+    assert said.endswith("if their queries have answers that are not known yet.")
 
 
 def test_of_any_type_nothing_is_likely(bundled):
