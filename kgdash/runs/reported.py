@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from kgdash.errors import KgdashError
+from kgdash.errors import KgdashError, UnknownName
 from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import is_number
@@ -46,28 +47,36 @@ class Check:
 def read_reported(given: Sequence[str]) -> dict[str, float]:
     """Read metrics as ``mrr=0.31``, or of a JSON file with an object of them.
 
-    :return: PyKEEN's key → value; what else a file holds is left out
-    :raises KgdashError: if a metric is unknown, a value no number or no value of the metric, or
-        there are over a thousand
+    :return: PyKEEN's key → value; what else a file holds than metrics is left out
+    :raises KgdashError: if a metric is unknown, a value no number or no value of the metric, one
+        metric has two values, or there are over a thousand
     """
     found: dict[str, float] = {}
     for text in given:
         name, equals, value = text.partition("=")
-        if equals:
-            found |= _checked(name, value, "--reported")
-            continue
-        for key, each in _of_file(Path(text)).items():
-            if is_number(each):
-                try:
-                    found |= _checked(key, str(each), text)
-                except KgdashError:
-                    continue
+        where = "--reported" if equals else text
+        pairs = {name: value} if equals else _metrics_of(Path(text))
+        for key, each in pairs.items():
+            for metric, number in _checked(key, str(each), where).items():
+                if found.setdefault(metric, number) != number:
+                    raise KgdashError(f"{where}: {key}: {number:g}, and {found[metric]:g} before")
     if len(found) > _MOST_METRICS:
         raise KgdashError(
             f"{', '.join(given):.200}: {len(found):,} metrics; expected at most {_MOST_METRICS:,}"
         )
     if given and not found:
         raise KgdashError(f"{', '.join(given):.200}: expected metrics such as mrr; found none")
+    return found
+
+
+def _metrics_of(path: Path) -> dict[str, object]:
+    """Return what a file says of metrics: a number or a text of one."""
+    found = dict[str, object]()
+    for name, value in _of_file(path).items():
+        if is_number(value) or isinstance(value, str):
+            with suppress(UnknownName):
+                find_metric(name)
+                found[name] = value
     return found
 
 

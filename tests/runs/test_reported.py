@@ -50,6 +50,7 @@ def test_reading(tmp_path):
     assert read_reported([str(path)]) == {"inverse_harmonic_mean_rank": 0.25, "hits_at_5": 0.5}
     assert read_reported(["mrr=0.3", "mean rank=12"])["inverse_harmonic_mean_rank"] == 0.3
     assert read_reported([]) == {}
+    assert read_reported(["mrr=0.3", "MRR=0.30"]) == {"inverse_harmonic_mean_rank": 0.3}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,14 @@ def test_what_is_refused(given, message):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{", "not valid JSON"), ("[]", "an object of metrics"), ('{"a": 1}', "found none")],
+    [
+        ("{", "not valid JSON"),
+        ("[]", "an object of metrics"),
+        ('{"a": 1}', "found none"),
+        ('{"mrr": 0.3, "hits@10": 25.0}', "hits@10 lies in .* found 25. Give shares"),
+        ('{"mrr": "0,3"}', "expected a number; found '0,3'"),
+        ('{"mrr": 0.3, "MRR": 0.4}', "MRR: 0.4, and 0.3 before"),
+    ],
 )
 def test_files_that_are_refused(content, message, tmp_path):
     (tmp_path / "m.json").write_text(content)

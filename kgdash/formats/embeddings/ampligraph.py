@@ -55,17 +55,18 @@ def read_ampligraph(folder: Path, options: Options) -> Embedding:
     index = folder / "variables" / "variables.index"
     bundle = Bundle(index)
     graph = bundle.text("_CHECKPOINTABLE_OBJECT_GRAPH")
-    vectors = []
+    vectors, rows = [], 0
     for kind, own in zip(("ent_emb", "rel_emb"), names, strict=True):
         values = bundle.array(_key(graph, kind, index))
         if values.ndim != 2 or len(values) < len(own):
             raise KgdashError(f"{index}: {kind}: {len(own):,} names, but shape {values.shape}")
+        rows = len(values)
         vectors.append(single_precision(values[: len(own)], f"{index}, {kind}"))
     interaction, relations = model, vectors[1]
     width = relations.shape[1]
     if model == "RotatE":
         # Phases are in units of the bound that relations are drawn with; half are never used.
-        bound = math.sqrt(6 / (max(1, width) * max(1, len(relations))))
+        bound = math.sqrt(6 / (max(1, width) * max(1, rows)))
         relations = (relations[:, : width // 2] * (math.pi / bound)).astype(np.float32)
     elif model == "HolE":
         interaction, relations = "ComplEx", relations * np.float32(4 / width)

@@ -53,6 +53,10 @@ _ALIASES = {
     **dict.fromkeys(("predicted", "predictions"), "body_size"),
 }
 
+#: columns of a table that are read, and those beside them that kgdash writes
+_READ = ("rule", *METRICS)
+_OURS = ("reading", "source", "head_relation", "atoms", "functional_variable")
+
 _ANYBURL = ("body_size", "support", "standard_confidence")
 
 #: line number, text of the rule, its metrics as they are written
@@ -98,7 +102,7 @@ def _read(file: RuleFile, graph: KnowledgeGraph, progress: Progress) -> Rules:
     lines = text.replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, start=1):
         check_row(len(line), f"{shown}, line {number}")
-    kind, rows = _rows(lines, shown)
+    kind, rows, unread = _rows(lines, shown)
     names, found = Names.of(graph), _Found(graph, shown)
     for number, text, numbers in rows:
         found.add(number, text, numbers, names)
@@ -117,21 +121,25 @@ def _read(file: RuleFile, graph: KnowledgeGraph, progress: Progress) -> Rules:
         )
     table = pd.DataFrame(found.rows).assign(source=kind)
     columns = ["rule", "reading", "source", *METRICS]
-    notes, rules = tuple(found.notes()), tuple(found.rules.values())
-    return Rules(graph, table[columns], notes, rules)
+    notes = found.notes()
+    if unread:
+        notes.append(f"columns that are not read: {', '.join(unread):.200}")
+    return Rules(graph, table[columns], tuple(notes), tuple(found.rules.values()))
 
 
-def _rows(lines: list[str], shown: str) -> tuple[str, Iterator[_Row]]:
-    """Recognise a file and return its kind, and its rows that hold rules."""
+def _rows(lines: list[str], shown: str) -> tuple[str, Iterator[_Row], list[str]]:
+    """Recognise a file: its kind, its rows that hold rules, columns that nothing is read of."""
     header = next((line for line in lines if line.strip()), "")
     named = {column.strip() for column in header.split("\t")}
     if not named & _AMIE.keys() and "rule" in (
         column.strip().lower() for column in re.split(r"[\t,]", header)
     ):
-        return "table", _table(lines, shown)
+        names, rows = _head(lines, shown)
+        unread = [name.strip() for name in names if _column(name) not in (*_READ, *_OURS, "")]
+        return "table", _table(names, rows, shown), unread
     if any(re.search(r"\)\s*<=(\s|$)", line) for line in lines[:1000]):
-        return "AnyBURL", _anyburl(lines, shown)
-    return "AMIE", _amie(lines, shown)
+        return "AnyBURL", _anyburl(lines, shown), []
+    return "AMIE", _amie(lines, shown), []
 
 
 def _amie(lines: list[str], shown: str) -> Iterator[_Row]:
@@ -164,14 +172,23 @@ def _anyburl(lines: list[str], shown: str) -> Iterator[_Row]:
         yield number, text, dict(zip(_ANYBURL, numbers, strict=True))
 
 
-def _table(lines: list[str], shown: str) -> Iterator[_Row]:
+def _head(lines: list[str], shown: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the first line of a table, its names of columns, and the rows below it."""
     header = next(line for line in lines if line.strip())
     comma = "," if "\t" not in header else "\t"
     rows = csv_rows((f"{line}\n" for line in lines), shown, delimiter=comma, skipinitialspace=True)
-    names = next(row for _, row in rows if "".join(row).strip())
-    every = {_column(name): place for place, name in enumerate(names)}
+    return next(row for _, row in rows if "".join(row).strip()), rows
+
+
+def _table(names: list[str], rows: Iterator[tuple[int, list[str]]], shown: str) -> Iterator[_Row]:
+    columns = [_column(name) for name in names]
     # Not of all columns, which may be many, in each row.
-    places = {name: every[name] for name in ("rule", *METRICS) if name in every}
+    places = {name: columns.index(name) for name in _READ if name in columns}
+    if several := [name for name in places if columns.count(name) > 1]:
+        raise KgdashError(
+            f"expected one column of {several[0].replace('_', ' ')}; found several in the first "
+            f"line ({shown})"
+        )
     if "rule" not in places:
         raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
     for number, row in rows:

@@ -148,6 +148,7 @@ def test_complex_numbers_as_such():
         ("DistMult", 6, 5, {}, "as many columns in both; found entities of 6 columns, relations"),
         ("ComplEx", 5, 5, {}, "an even number of reals"),
         ("RotatE", 6, 4, {}, "relations of as many phases"),
+        ("RotatE", 6, 6, {"norm": 2}, "relations of modulus 1 where the norm is L2"),
         ("PairRE", 6, 6, {}, "relations of two vectors"),
         ("CP", 6, 6, {}, "entities of two vectors"),
         ("RESCAL", 6, 6, {}, "a square matrix per relation"),

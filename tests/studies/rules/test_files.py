@@ -117,6 +117,17 @@ def test_other_forms_of_the_same(tmp_path):
     assert read(bare).table[[*METRICS]].isna().all(axis=None)
 
 
+def test_columns_of_other_names_are_told_and_of_one_meaning_refused():
+    """`pca_conf` was dropped without a word, and of two columns the last counted."""
+    rule = "?a  r0  ?b   => ?a  r1  ?b"
+    found = read(f"rule,pca_conf,supp,reading\n{rule},0.5,7,x")
+    assert found.notes == ("columns that are not read: pca_conf, supp",)
+    assert found.table[[*METRICS]].isna().all(axis=None)
+    assert read(f"rule\tsupport\n{rule}\t7").notes == ()
+    with pytest.raises(KgdashError, match=r"expected one column of support; found several in the"):
+        read(f"rule,correct,Support\n{rule},7,9")
+
+
 def test_what_does_not_fit_is_left_out_and_counted():
     more = (
         "5\t5\t1.0\tr0(X,Y) <= r1(X,B), r0(B,Y)\n"
