@@ -35,7 +35,10 @@ def describe_partials(
         return f"Of {plain['rows']:,} triples or subgraphs nothing is claimed: they are too few."
     symbol = "ρ" if coefficient == "spearman" else "r"
     values = f"{symbol} {_written(plain)}, and {_written(partial)} once {controls} is taken out"
-    return f"**{_claim(plain, partial, controls)}**: {values}."
+    text = f"**{_claim(plain, partial, controls)}**: {values}."
+    if direction(partial):
+        text += f" It is taken out as a straight line: what goes with {controls} otherwise is left."
+    return text
 
 
 def _claim(plain: dict[str, Any], partial: dict[str, Any], controls: str) -> str:
@@ -53,7 +56,7 @@ def _claim(plain: dict[str, Any], partial: dict[str, Any], controls: str) -> str
     if share > 1 + _SAME:
         return f"ReliK says more of ranks than it seems, {controls} hid a part of it"
     if share > 1 - _SAME:
-        return f"ReliK says of ranks what {controls} does not: nearly all of it remains"
+        return f"Nearly all of what ReliK says of ranks remains without {controls}"
     return (
         f"Some of what ReliK says of ranks is {controls}: {percent(share)} of the correlation "
         "remains"

@@ -155,8 +155,8 @@ def show_partials(view: ConfounderView) -> None:
     st.header("Over triples")
     st.caption(
         f"ReliK against the reciprocal rank of {view.triples}. Rank metrics favour entities "
-        "of high degree; what is left once log degree is taken out of both, degree can not "
-        "explain. Bootstrap 95% intervals; open where not told from chance."
+        "of high degree; what is left once log degree is taken out of both, a straight line of it "
+        "can not explain. Bootstrap 95% intervals; open where not told from chance."
     )
     show_chart(partial_forest(table), "partials", f"{view.name}-partial")
     with st.expander("The coefficients as a table"):

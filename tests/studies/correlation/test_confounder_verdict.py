@@ -10,7 +10,11 @@ from kgdash.studies.correlation.confounder_verdict import describe_partials, fac
 @pytest.mark.parametrize(
     ("plain", "partial", "words"),
     [
-        ((0.5, 0.4, 0.6), (0.48, 0.4, 0.6), "what degree does not: nearly all of it remains**"),
+        (
+            (0.5, 0.4, 0.6),
+            (0.48, 0.4, 0.6),
+            "**Nearly all of what ReliK says of ranks remains without degree**",
+        ),
         ((0.5, 0.4, 0.6), (0.25, 0.1, 0.4), "is degree: 50% of the correlation remains**"),
         ((0.5, 0.4, 0.6), (0.01, -0.1, 0.1), "beyond degree is not told from chance**"),
         ((0.5, 0.4, 0.6), (0.7, 0.6, 0.8), "degree hid a part of it**"),
@@ -27,7 +31,10 @@ def test_what_remains(plain, partial, words):
         | {"controls": controls, "coefficient": "spearman", "rows": 30, "p_holm": 0.05}
         for controls, values in (("none", plain), ("degree", partial))
     ]
-    assert words in describe_partials(pd.DataFrame(rows))
+    said = describe_partials(pd.DataFrame(rows))
+    assert words in said
+    remains = partial[1] > 0 or partial[2] < 0
+    assert ("what goes with degree otherwise is left" in said) == remains
     by_chance = describe_partials(pd.DataFrame(rows).assign(p_holm=0.051))
     if np.isfinite(partial[0]):
         assert "nothing to explain**" in by_chance, "the intervals alone claim nothing"
