@@ -37,6 +37,14 @@ class _Names(NamedTuple):
         passes = [any(map(test, each)) for each in zip(*self.spellings, strict=True)]
         return np.array(passes, dtype=bool)[self.codes]
 
+    def called(self, names: set[str]) -> np.ndarray:
+        """Tell the rows of some names, else of labels that no name is: bool, shape ``(n,)``."""
+        passes, left = np.zeros(len(self.spellings[0]), dtype=bool), names
+        for spelling in self.spellings:
+            passes |= [each in left for each in spelling]
+            left = left.difference(spelling)
+        return passes[self.codes]
+
 
 def _entities(column: int) -> Callable[[RankFacts], _Names]:
     return lambda facts: _Names(
@@ -52,7 +60,7 @@ def _kinds(column: str) -> Callable[[RankFacts], _Names]:
     return of
 
 
-#: columns of names; entities and relations go by name and by label
+#: columns of names; entities and relations go by name, else by label
 NAMES: dict[str, Callable[[RankFacts], _Names]] = {
     "head": _entities(0),
     "relation": lambda facts: _Names(
@@ -175,5 +183,5 @@ class Condition:
             if not any(name in spelling for spelling in names.spellings):
                 known = list(dict.fromkeys(name for some in names.spellings for name in some))
                 raise unknown_name(self.column, name, known, f"condition {self.text!r}")
-        holds = names.where(wanted.__contains__)
+        holds = names.called(wanted)
         return ~holds if self.operator == "!=" else holds

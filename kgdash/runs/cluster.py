@@ -93,8 +93,12 @@ class Cluster:
         place = source if source in named_runs() else str(Path(source).absolute())
         if dataset is not None and os.path.exists(dataset):
             dataset = str(Path(dataset).absolute())
+        told = {**run.provenance, "source": place}
+        if "dataset" in told:
+            told["dataset"] = str(dataset)
+        there = replace(run, provenance=told)  # as they load it
         return replace(
-            run, helpers=self.helpers(Origin(place, dataset, visitor().roots, run.identity))
+            run, helpers=self.helpers(Origin(place, dataset, visitor().roots, there.identity))
         )
 
     def helpers(self, origin: Origin) -> Helpers:

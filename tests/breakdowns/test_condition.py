@@ -1,5 +1,7 @@
 """Conditions against Python's own evaluation, rank by rank."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,6 +112,15 @@ def test_labels_and_names_both_match():
     assert Condition("head", "in", " E3 | e0 ").holds(FACTS).tolist() == expected(
         "head", "in", "e3|e0"
     )
+
+
+def test_a_name_goes_before_another_s_label():
+    """Years and numbers are both: rows of two entities were counted as one's."""
+    graph = replace(GRAPH, entity_labels=("x", "e0", *GRAPH.entity_labels[2:]))
+    facts = RankFacts(add_rank_facts(ranks(), graph), graph)
+    for way, value in (("==", "e0"), ("!=", "e0"), ("in", "e0|e3")):
+        holds = Condition("head", way, value).holds(facts)
+        assert holds.tolist() == expected("head", way, value)
 
 
 def test_names_may_hold_blanks_and_apostrophes():

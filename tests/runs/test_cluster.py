@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -15,10 +16,12 @@ from kgdash.files import table_cache as store
 from kgdash.graph import IDS
 from kgdash.progress import silent
 from kgdash.runs import cluster, cluster_parts, worker_process
+from kgdash.runs.bundled import DEMO
 from kgdash.runs.call import Origin
 from kgdash.runs.cluster import Cluster
 from kgdash.runs.cluster_worker import do_part
 from kgdash.runs.helpers import Done
+from kgdash.runs.loading import load
 from kgdash.runs.preparation import prepared_share
 from kgdash.studies.trust import triple_table
 
@@ -99,6 +102,15 @@ def test_a_command_writes_the_same(here, run, call, tmp_path, monkeypatch, comma
             call(command, NAME, *COMMANDS[command], *way, "--out", f"{out}.csv")
     assert len(done) > 2
     assert Path("helped.csv").read_bytes() == Path("alone.csv").read_bytes()
+
+
+def test_a_folder_here_is_the_same_run_elsewhere(here, tmp_path, monkeypatch):
+    """All were refused, as changed meanwhile: where a run was loaded from is read of it, too."""
+    shutil.copytree(DEMO / NAME, tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    helped = here.run(load("mine"), "mine")
+    monkeypatch.chdir("/")
+    assert helped.helpers.origin.load().digest == helped.digest
 
 
 @pytest.fixture
