@@ -96,8 +96,9 @@ def relation_kinds(graph: KnowledgeGraph, progress: Progress = silent) -> pd.Dat
 
 def stored_relation_kinds(graph: KnowledgeGraph, progress: Progress = silent) -> pd.DataFrame:
     """Return `relation_kinds` of a graph, found once and kept on disk."""
+    key = {"kind": "relation kinds", "version": _VERSION, "graph": graph.digest}
     return cached_table(
-        {"kind": "relation kinds", "version": _VERSION, "graph": graph.digest},
+        {**key, "shown": graph.shown_digest},  # partners go by label
         lambda: relation_kinds(graph, progress),
         {"kind": "patterns", "graph": graph.name, "relations": graph.num_relations},
         progress,

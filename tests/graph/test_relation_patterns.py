@@ -1,12 +1,18 @@
 """Cardinality and patterns of relations, on graphs made by hand."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kgdash.graph import relation_patterns
-from kgdash.graph.relation_patterns import NO_PATTERN, NOT_IN_TRAIN, relation_kinds
+from kgdash.graph.relation_patterns import (
+    NO_PATTERN,
+    NOT_IN_TRAIN,
+    relation_kinds,
+    stored_relation_kinds,
+)
 from tests.support.fakes import make_graph
 
 
@@ -101,6 +107,16 @@ def test_labels_of_the_graph(bundled):
     labels = list(bundled("umls-transe").graph.relation_labels)
     assert kinds["partners"][labels.index("isa")] == "isa, isa"
     assert kinds["train"].sum() == len(bundled("umls-transe").graph.split("train"))
+
+
+def test_a_graph_of_other_labels_has_its_own(bundled, monkeypatch):
+    """What is kept on the disk of one graph named its partners on pages of its like."""
+    graph = bundled("umls-transe").graph
+    other = replace(graph, relation_labels=tuple(f"like {name}" for name in graph.relation_labels))
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", 0.0)
+    partners = [stored_relation_kinds(each)["partners"].tolist() for each in (graph, other, graph)]
+    assert partners[0] == partners[2] != partners[1]
+    assert all("like " in each for each in partners[1] if each)
 
 
 def test_memory_is_not_entities_times_relations(monkeypatch):
