@@ -119,10 +119,15 @@ def _tables_of_all(
     from kgdash.statistics.bootstrap import Bootstrap
     from kgdash.statistics.paired_tests import RESAMPLES, paired_tests
     from kgdash.studies.comparison.comparison import overall, reciprocal_ranks
-    from kgdash.studies.comparison.comparison_verdict import shared_tests
+    from kgdash.studies.comparison.comparison_verdict import shared_tests, with_shared
     from kgdash.studies.comparison.seeds import seed_groups, seed_spread
 
     values = reciprocal_ranks(ranks, setting.side, setting.rank_type)
+
+    def tests() -> pd.DataFrame:
+        bootstrap = Bootstrap(resamples=RESAMPLES, seed=seed)
+        found = paired_tests(values, list(ranks), bootstrap, terminal("tests"))
+        return with_shared(found, shared_tests(ranks, setting.side, setting.rank_type))
 
     def seeds() -> pd.DataFrame:
         every = overall(ranks)
@@ -134,9 +139,7 @@ def _tables_of_all(
 
     return {
         "overall": lambda: overall(ranks),
-        "tests": lambda: paired_tests(
-            values, list(ranks), Bootstrap(resamples=RESAMPLES, seed=seed), terminal("tests")
-        ).assign(p_shared=shared_tests(ranks, setting.side, setting.rank_type)),
+        "tests": tests,
         "seeds": seeds,
     }
 

@@ -30,7 +30,11 @@ from kgdash.studies.comparison.comparison import (
     pair_of,
     reciprocal_ranks,
 )
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
+from kgdash.studies.comparison.comparison_verdict import (
+    comparison_verdict,
+    shared_tests,
+    with_shared,
+)
 from kgdash.studies.comparison.run_pairs import relation_sign_tests
 
 #: relations in a table of two runs
@@ -76,7 +80,7 @@ def comparison_content(
     ranks = compared_ranks(runs, setting.split, setting.filter_used, first)
     values = reciprocal_ranks(ranks, setting.side, setting.rank_type)
     tests = paired_tests(values, list(ranks), Bootstrap(resamples=RESAMPLES, seed=seed), second)
-    tests["p_shared"] = shared_tests(ranks, setting.side, setting.rank_type)
+    tests = with_shared(tests, shared_tests(ranks, setting.side, setting.rank_type))
     best = _best(tests)
     own = _arguments(runs, setting, seed)
     parts = {

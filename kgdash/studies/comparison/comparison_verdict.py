@@ -27,11 +27,17 @@ def shared_tests(ranks: Ranks, side: str = "both", rank_type: str = "realistic")
     return holm(shared_p(values[:, first] - values[:, second], triples_of(ranks, side)))
 
 
+def with_shared(tests: pd.DataFrame, shared: np.ndarray) -> pd.DataFrame:
+    """Put ``p_shared``, of `shared_tests`, beside the p-values of `paired_tests`."""
+    tests = tests.copy()
+    tests.insert(tests.columns.get_loc("p_holm") + 1, "p_shared", shared)
+    return tests
+
+
 def comparison_verdict(tests: pd.DataFrame) -> str:
     """Say which run has the highest MRR, which it is better than, and which may be as good.
 
-    :param tests: of `kgdash.statistics.paired_tests.paired_tests`, at least one pair, and
-        ``p_shared`` of `shared_tests`
+    :param tests: of `kgdash.statistics.paired_tests.paired_tests` `with_shared`, at least one pair
     """
     means = dict(zip(tests["a"], tests["mean_a"], strict=True))
     means |= dict(zip(tests["b"], tests["mean_b"], strict=True))

@@ -18,7 +18,11 @@ from kgdash.studies.comparison.community_differences import (
     entity_differences,
 )
 from kgdash.studies.comparison.comparison import pair_of, reciprocal_ranks
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
+from kgdash.studies.comparison.comparison_verdict import (
+    comparison_verdict,
+    shared_tests,
+    with_shared,
+)
 from kgdash.studies.comparison.run_pairs import (
     rank_grid,
     rank_pairs,
@@ -69,7 +73,7 @@ def _tests(compared: Compared) -> pd.DataFrame:
         (*compared.key, "shared tests", compared.side, compared.rank_type),
         lambda _: shared_tests(compared.ranks, compared.side, compared.rank_type),
     )
-    return tests.assign(p_shared=shared)
+    return with_shared(tests, shared)
 
 
 def show_tests(compared: Compared) -> None:

@@ -158,7 +158,7 @@ def reporter(
         if state["bar"] is None:
             with slot.container(border=True):
                 state["bar"] = st.progress(0.0)
-                st.button("Stop", key=f"stop {label}", on_click=_stop, args=(key,))
+                st.button("Stop", key=f"stop {hash(key)}", on_click=_stop, args=(key,))
         state["bar"].progress(min(1.0, done / max(total, 1e-9)), text=text)
 
     return report

@@ -29,7 +29,11 @@ from kgdash.studies.comparison.comparison import (
     pair_of,
     reciprocal_ranks,
 )
-from kgdash.studies.comparison.comparison_verdict import comparison_verdict, shared_tests
+from kgdash.studies.comparison.comparison_verdict import (
+    comparison_verdict,
+    shared_tests,
+    with_shared,
+)
 from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
@@ -71,7 +75,7 @@ def test_it_opens_with_the_verdict(ranks):
     tests = paired_tests(reciprocal_ranks(ranks), list(ranks))
     # As a person reads it: names are escaped for Markdown.
     shown = open_page("compare").main.markdown[0].value.replace("\\", "")
-    assert shown == comparison_verdict(tests.assign(p_shared=shared_tests(ranks)))
+    assert shown == comparison_verdict(with_shared(tests, shared_tests(ranks)))
 
 
 def test_it_offers_the_report_of_what_is_compared(runs):
@@ -121,7 +125,7 @@ def test_groups(runs, ranks, by):
 def test_pairs(ranks):
     app = open_view("Pairs", side="tail")
     tests = paired_tests(reciprocal_ranks(ranks, "tail"), NAMES)
-    tests["p_shared"] = shared_tests(ranks, "tail")
+    tests = with_shared(tests, shared_tests(ranks, "tail"))
     np.testing.assert_array_equal(table(app, "p_holm").to_numpy(), tests.to_numpy())
     assert app.get_by_key("b").options == [*NAMES[1:]]
     choose(choose(app, a=NAMES[2]), b=NAMES[0])

@@ -95,6 +95,22 @@ def test_progress_and_stop_show_while_it_runs():
     assert calls == ["a", "a"], "what was left unfinished must not be remembered"
 
 
+def test_several_of_one_label_may_take_long():
+    """Streamlit refused the second one's Stop, as it has the first one's key."""
+
+    def several():
+        import streamlit as st
+
+        from kgdash.ui.runtime.computed import computed
+
+        for key in "abc":
+            st.markdown(computed("Counting", (key,), lambda report: report(1, 4) or "counted"))
+
+    app = AppTest.from_function(several, default_timeout=30).run()
+    assert not app.exception
+    assert shown(app) == ["counted"] * 3
+
+
 def test_stop_then_start_again():
     calls = []
     app = open_page(calls, way="is left")
