@@ -12,6 +12,7 @@ TESTS, PACKAGE = ROOT / "tests", ROOT / "kgdash"
 #: tests of what no one module does
 ELSEWHERE = {
     "commands/test_refusals.py": "what commands refuse alike",
+    "files/test_kept_names.py": "tables that hold labels are kept by them",
     "files/test_processes_on_one_table.py": "one computes it, and all get it",
     "graph/test_pykeen_datasets.py": "our graphs are those that PyKEEN reads",
     "ranking/test_pykeen_ranks.py": "our ranks are PyKEEN's, model by model",

@@ -70,16 +70,30 @@ class NameLookup:
         label, name = self._labels[number], self._names[number]
         if not self._shared[number]:
             return label
-        written = f"{label} ({name})"
-        apart = _BEFORE_NAME not in name and not any(self._places(k, written) for k in (0, 1))
-        return written if apart else name
+        return name if self._taken[number] else f"{label}{_BEFORE_NAME}{name})"
 
     def distinct_labels(self, numbers: np.ndarray) -> np.ndarray:
-        """Return `distinct_label` of each id, int64, ``(n,)``: objects."""
+        """Return `distinct_label` of each id, int64, ``(n,)``: objects, equal ones the same."""
         texts = texts_at(self._labels, numbers)
-        for place in np.flatnonzero(self._shared[numbers]):
-            texts[place] = self.distinct_label(int(numbers[place]))
+        rows = np.flatnonzero(self._shared[numbers])
+        ids, place = np.unique(numbers[rows], return_inverse=True)
+        made = np.array([self.distinct_label(int(each)) for each in ids], dtype=object)
+        texts[rows] = made[place]
         return texts
+
+    @cached_property
+    def _taken(self) -> np.ndarray:
+        """Whose label with its name beside it is found as something else: bool."""
+        taken = np.zeros(len(self._names), dtype=bool)
+        names, labels = self._exact
+        ids = pa.array(np.flatnonzero(self._shared))
+        own, of = labels.take(ids), names.take(ids)
+        before, nothing, close = (pa.scalar(each, own.type) for each in (_BEFORE_NAME, "", ")"))
+        written = pc.binary_join_element_wise(own, of, before)
+        written = pc.binary_join_element_wise(written, nothing, close)
+        found = pc.or_(pc.is_in(written, names), pc.is_in(written, labels))
+        taken[ids.to_numpy()] = _mask(pc.or_(found, pc.match_substring(of, _BEFORE_NAME)))
+        return taken
 
     @cached_property
     def _shared(self) -> np.ndarray:

@@ -158,9 +158,11 @@ def score_health(
     reports = phases(progress, [0.35, 0.4, 0.05, 0.2, 0.1])
 
     def kept(part: str, number: int, compute: Callable[[Progress], pd.DataFrame]) -> pd.DataFrame:
+        # Relations go by label there.
+        shown = {"shown": run.graph.shown_digest} if part == "relations" else {}
         report = reports[number]
         return cached_table(
-            {"kind": "scores", "part": part, "filter": filter_used, **run.table_key(rows)},
+            {"kind": "scores", "part": part, "filter": filter_used, **run.table_key(rows), **shown},
             lambda: compute(report),
             run.table_about("scores", rows, method=part, filter=filter_used),
             report,

@@ -114,6 +114,19 @@ def test_a_body_has_its_length():
     run_apart(come())
 
 
+def test_a_path_is_short():
+    """A path of percent signs took the loop a sixth of a second for 15 KB."""
+
+    async def come() -> None:
+        async with served(ok) as port:
+            for path, status in ((b"%" * 1023, b"204"), (b"%" * 1024, b"400")):
+                for query in (b"", b"?a=" + b"%" * 5000):
+                    line = b"GET /" + path + query + b" HTTP/1.1\r\nHost: a\r\n\r\n"
+                    assert status in await answer_to(port, line)
+
+    run_apart(come())
+
+
 def test_a_request_has_so_many_headers():
     start, pairs = b"GET / HTTP/1.1\r\nHost: a\r\n", [b"a%x: b\r\n" % n for n in range(127)]
 

@@ -5,11 +5,12 @@ Foreign names for this machine (DNS rebinding) are not answered: those beyond St
 """
 
 from html import escape
-from urllib.parse import parse_qsl, urlencode, urlparse
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
@@ -49,6 +50,10 @@ a download.</p><p style="overflow-wrap:anywhere"><a href="{address}">{address}</
 
 #: where the log-in's provider leads back to; Streamlit checks that it began here
 _CALLBACK = "/oauth2callback"
+
+#: where log-in begins and ends, and marks between words of an address there, of which OpenID
+#: Connect has some six: thousands take the loop that answers all a twentieth of a second
+_LOG_IN, _MOST_WORDS = (_CALLBACK, "/auth/login", AUTH_LOGOUT_ENDPOINT), 20
 
 #: characters of what the provider, or whoever says to be it, gives as the reason of an error
 _LOGGED = 200
@@ -93,6 +98,8 @@ class Protection:
             app = plain_page("Not found", "<p>Nothing is at this address.</p>", 404)
         elif _is_led_here(scope):
             app = _question(scope)
+        elif scope["path"] in _LOG_IN and scope["query_string"].count(b"&") > _MOST_WORDS:
+            app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
         elif scope["path"] == _CALLBACK:
             scope = _printable(scope)
         await app(scope, receive, protected)
@@ -108,7 +115,7 @@ def _refused(scope: Scope) -> str:
     origin, host = headers.get("origin"), headers.get("host")
     if not is_host_allowed(host):
         return "host"
-    if origin is None or urlparse(origin).netloc == host:
+    if origin is None or origin.partition("://")[2] == host:
         return ""
     return "" if origin in st.get_option("server.corsAllowedOrigins") else "origin"
 
@@ -143,7 +150,7 @@ def _is_led_here(scope: Scope) -> bool:
     if scope["path"] == _CALLBACK:
         return False
     headers = Headers(scope=scope)
-    visits = headers.get("sec-fetch-mode") == "navigate"
+    visits = headers.get("sec-fetch-mode") == "navigate" or scope["path"] == AUTH_LOGOUT_ENDPOINT
     from_outside = headers.get("sec-fetch-site") in ("cross-site", "same-site")
     return visits and from_outside and bool(scope["query_string"] or scope["path"] != "/")
 

@@ -4,7 +4,8 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 
-from kgdash.ui.runtime.protection import _printable
+from kgdash.ui.runtime.protection import Protection, _printable
+from tests.support.own_loop import run_apart
 
 
 @pytest.mark.parametrize("name", ["error", "error_description"])
@@ -17,3 +18,43 @@ def test_reasons_of_errors_are_cut(name):
 def test_a_log_in_is_passed_on_as_it_is():
     scope = {"query_string": b"state=abc&code=d%2Fe"}
     assert _printable(scope) is scope
+
+
+def answered(scope) -> list[dict]:
+    """Return what the outermost layer sends for a request, before an app that says 204."""
+    sent = []
+
+    async def inside(scope, receive, send):
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    async def keep(message):
+        sent.append(message)
+
+    rest = {"method": "GET", "headers": [(b"host", b"localhost")], "query_string": b""}
+    run_apart(Protection(inside)({**rest, **scope}, None, keep))
+    return sent
+
+
+@pytest.mark.parametrize("path", ["/oauth2callback", "/auth/login", "/auth/logout"])
+def test_nobody_logs_in_by_thousands_of_words(path):
+    for count, status in ((20, 204), (21, 400), (7_500, 400)):
+        scope = {"type": "http", "path": path, "query_string": b"state=a" + b"&a" * count}
+        assert answered(scope)[0]["status"] == status
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://]", "[", "://", "null", "", "http://[::1"])
+def test_odd_origins_are_refused_as_others(origin):
+    """Python's parser raised, and the server wrote a traceback for each."""
+    headers = [(b"host", b"localhost"), (b"origin", origin.encode())]
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": headers}
+    assert answered(scope) == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize(
+    ("site", "path", "status"),
+    [("same-site", "/auth/logout", 200), ("same-origin", "/auth/logout", 204)],
+)
+def test_pictures_of_other_sites_log_nobody_out(site, path, status):
+    headers = [(b"host", b"localhost"), (b"sec-fetch-mode", b"no-cors")]
+    headers.append((b"sec-fetch-site", site.encode()))
+    assert answered({"type": "http", "path": path, "headers": headers})[0]["status"] == status
