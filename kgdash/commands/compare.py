@@ -175,14 +175,16 @@ def _tables_of_pair(
 
     def relations() -> pd.DataFrame:
         table = relation_sign_tests(pair, setting.rank_type)
-        return table.assign(relation=[graph.relation_labels[r] for r in table["relation"]])
+        return table.assign(
+            relation=graph.relation_lookup.distinct_labels(table["relation"].to_numpy())
+        )
 
     def found() -> np.ndarray:
         return find_communities(graph, resolution, seed, terminal("communities"))
 
     def entities() -> pd.DataFrame:
         table = entity_differences(pair, *choices)
-        labels = [graph.entity_labels[e] for e in table["entity"]]
+        labels = graph.entity_lookup.distinct_labels(table["entity"].to_numpy())
         return table.assign(community=found()[table["entity"]], entity=labels)
 
     return {

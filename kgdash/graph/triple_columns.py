@@ -14,7 +14,7 @@ import pyarrow.csv
 
 from kgdash.files.regular import open_regular
 from kgdash.graph.arrow_texts import ArrowTexts, as_arrow, compact, release_memory
-from kgdash.graph.triple_files import HEADERS, MAX_BYTES, MAX_LINE, read_labels, read_triples
+from kgdash.graph.triple_files import MAX_BYTES, MAX_LINE, is_header, read_labels, read_triples
 
 _COLUMNS, _LABELLED = ("head", "relation", "tail"), ("name", "label")
 
@@ -38,7 +38,7 @@ def read_columns(path: Path) -> pa.Table:
         columns.append(column)
         del found
         release_memory()
-    if tuple(str(column[0]).lower() for column in columns) in HEADERS:
+    if is_header([str(column[0]) for column in columns], f"{path}, line 1"):
         columns = [_without_first(column) for column in columns]
     return pa.table(columns, _COLUMNS)
 

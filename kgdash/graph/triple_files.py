@@ -81,9 +81,25 @@ def _triple_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int
                 f"expected 3 columns head, relation, tail; found {found} ({path}, line {line}). "
                 "Separate them with tabs, or with commas in a .csv file"
             )
-        if not (first and tuple(c.lower() for c in row) in HEADERS):
+        if not (first and is_header(row, f"{path}, line {line}")):
             yield line, row
         first = False
+
+
+def is_header(row: list[str], where: str) -> bool:
+    """Tell whether a first row names the columns.
+
+    :param where: file and line
+    :raises KgdashError: if it names them in another order, by which they would be read wrongly
+    """
+    names = tuple(name.lower() for name in row)
+    for header in HEADERS:
+        if names != header and set(names) == set(header):
+            raise KgdashError(
+                f"expected columns {', '.join(header)}; found {', '.join(row)} ({where}). Put them "
+                "in this order"
+            )
+    return names in HEADERS
 
 
 def stream_graph_triples(path: Path, graph: KnowledgeGraph, size: int) -> Iterator[np.ndarray]:

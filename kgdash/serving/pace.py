@@ -63,7 +63,7 @@ class _Waiting:
         self.count -= 1
         if self._here:
             return self._here.popleft()
-        name = next(name for name, part in self._parts.items() if part.count)
+        name = next(iter(self._parts))
         part = self._parts.pop(name)
         found = part.first()
         if part.count:
@@ -74,20 +74,29 @@ class _Waiting:
         """Take away the last of the network that has most who wait; None where it is one's own."""
         if not asker:
             return None
-        own = self._parts.get(asker[0])
-        most = max(self._parts.values(), key=lambda part: part.count)
-        if most.count > (own.count if own else 0) + 1:
-            found: asyncio.Future[None] | None = most._last()
-        else:
-            found = own.make_room(asker[1:]) if own else None
+        own, most = self._parts.get(asker[0]), self._largest()
+        if self._parts[most].count > (own.count if own else 0) + 1:
+            return self._last_of(most)
+        found = own.make_room(asker[1:]) if own else None
         self.count -= found is not None
         return found
 
-    def _last(self) -> asyncio.Future[None]:
+    def _largest(self) -> str:
+        """Name the part that has most who wait, the latest of several."""
+        return max(reversed(self._parts), key=lambda name: self._parts[name].count)
+
+    def _last_of(self, name: str) -> asyncio.Future[None]:
+        """Take away the last of a part; one of which nobody waits any more is forgotten."""
         self.count -= 1
-        if self._here:
-            return self._here.pop()
-        return max(reversed(self._parts.values()), key=lambda part: part.count)._last()
+        part = self._parts[name]
+        if part._parts:
+            found = part._last_of(part._largest())
+        else:
+            part.count -= 1
+            found = part._here.pop()
+        if not part.count:
+            del self._parts[name]
+        return found
 
 
 class Turns:

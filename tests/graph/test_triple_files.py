@@ -8,6 +8,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.graph import triple_files
+from kgdash.graph.triple_columns import read_columns
 from kgdash.graph.triple_files import (
     find_file,
     read_graph_triples,
@@ -52,6 +53,16 @@ def write(folder, name, text, encoding="utf-8"):
 )
 def test_reads(tmp_path, name, text, ending):
     assert read_triples(write(tmp_path, name + ending, text)).tolist() == ROWS
+
+
+@pytest.mark.parametrize("header", ["head tail relation", "source target relation", "T R H"])
+def test_a_header_in_another_order_is_refused(header, tmp_path):
+    """Its columns were read in our order, and its names were a triple."""
+    path = tmp_path / "x.tsv"
+    path.write_text(header.replace(" ", "\t") + "\n" + TSV)
+    for read in (read_triples, read_columns):
+        with pytest.raises(KgdashError, match=r"expected columns .*Put them in this order"):
+            read(path)
 
 
 def test_a_header_is_a_triple_further_down(tmp_path):

@@ -1,5 +1,6 @@
 """A cluster of processes here: the bytes of one process, though one is killed; who is refused."""
 
+import json
 import logging
 import os
 import shutil
@@ -13,6 +14,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
+from kgdash.formats.run_directory import MANIFEST
 from kgdash.graph import IDS
 from kgdash.progress import silent
 from kgdash.runs import cluster, cluster_parts, worker_process
@@ -107,6 +109,9 @@ def test_a_command_writes_the_same(here, run, call, tmp_path, monkeypatch, comma
 def test_a_folder_here_is_the_same_run_elsewhere(here, tmp_path, monkeypatch):
     """All were refused, as changed meanwhile: where a run was loaded from is read of it, too."""
     shutil.copytree(DEMO / NAME, tmp_path / "mine")
+    manifest = json.loads((tmp_path / "mine" / MANIFEST).read_text())
+    manifest["provenance"]["dataset"] = "a folder of triples"
+    (tmp_path / "mine" / MANIFEST).write_text(json.dumps(manifest))
     monkeypatch.chdir(tmp_path)
     helped = here.run(load("mine"), "mine")
     monkeypatch.chdir("/")

@@ -68,5 +68,6 @@ def calibrate(
 
 
 def _named(run: Run, betas: pd.DataFrame) -> pd.DataFrame:
-    labels = [run.graph.relation_labels[r] if r >= 0 else "all others" for r in betas["relation"]]
+    label = run.graph.relation_lookup.distinct_label
+    labels = [label(int(r)) if r >= 0 else "all others" for r in betas["relation"]]
     return betas.assign(relation=labels)

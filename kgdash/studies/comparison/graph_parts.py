@@ -90,7 +90,8 @@ def find_parts(
     graph = run.graph
     check_name("kind of parts", kind, PARTS, "model selection")
     if kind == "relations":
-        return Partition(kind, graph, _distinct(graph.relation_labels, graph.relations))
+        labels = graph.relation_lookup.distinct_labels(np.arange(graph.num_relations))
+        return Partition(kind, graph, tuple(labels))
     if kind == "communities":
         communities = find_communities(graph, resolution, sampling.seed, progress)
         numbers = list(range(int(communities.max()) + 1))

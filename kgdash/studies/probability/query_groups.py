@@ -72,9 +72,7 @@ def grouping(run: Run, by: str, progress: Progress = silent) -> Grouping:
             lambda number: ("head", "tail")[number],
         )
     if by == "relation":
-        return Grouping(
-            lambda queries: queries.relation, lambda number: graph.relation_labels[number]
-        )
+        return Grouping(lambda queries: queries.relation, graph.relation_lookup.distinct_label)
     if by == "community":
         of_entity = find_communities(graph, progress=progress)
         names = describe_communities(graph, of_entity, np.unique(of_entity).tolist())

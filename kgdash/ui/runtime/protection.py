@@ -14,6 +14,7 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
+from kgdash.ui.runtime.login_cookies import LOG_IN
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import server_settings
 
@@ -52,8 +53,9 @@ a download.</p><p style="overflow-wrap:anywhere"><a href="{address}">{address}</
 _CALLBACK = "/oauth2callback"
 
 #: where log-in begins and ends, and marks between words of an address there, of which OpenID
-#: Connect has some six: thousands take the loop that answers all a twentieth of a second
-_LOG_IN, _MOST_WORDS = (_CALLBACK, "/auth/login", AUTH_LOGOUT_ENDPOINT), 20
+#: Connect has some six, and bytes: thousands take the loop that answers all a twentieth of a second
+_LOG_IN = (_CALLBACK, "/auth/login", AUTH_LOGOUT_ENDPOINT, LOG_IN)
+_MOST_WORDS, _LONGEST = 20, 2**13
 
 #: characters of what the provider, or whoever says to be it, gives as the reason of an error
 _LOGGED = 200
@@ -98,11 +100,16 @@ class Protection:
             app = plain_page("Not found", "<p>Nothing is at this address.</p>", 404)
         elif _is_led_here(scope):
             app = _question(scope)
-        elif scope["path"] in _LOG_IN and scope["query_string"].count(b"&") > _MOST_WORDS:
+        elif scope["path"] in _LOG_IN and _is_wordy(scope["query_string"]):
             app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
         elif scope["path"] == _CALLBACK:
             scope = _printable(scope)
         await app(scope, receive, protected)
+
+
+def _is_wordy(query: bytes) -> bool:
+    """Tell whether an address is more than anybody logs in by."""
+    return query.count(b"&") > _MOST_WORDS or len(query) > _LONGEST
 
 
 def _refused(scope: Scope) -> str:

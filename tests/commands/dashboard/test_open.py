@@ -7,12 +7,13 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgdash.commands.dashboard.open import dashboard, run_query
+from kgdash.commands.dashboard.open import dashboard, run_dashboard, run_query
 from kgdash.runs.bundled import DEMO
 from tests.support.paths import ROOT
 
@@ -94,3 +95,21 @@ def test_an_installed_package_holds_the_dashboard(tmp_path):
     shown = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
     assert shown.strip() == str(inside / "app.py")
     assert dashboard() == ROOT / "app.py"
+
+
+def test_settings_and_secrets_of_the_folder_here_are_left(tmp_path, monkeypatch):
+    """A stranger's had foreign pages drive the dashboard (`corsAllowedOrigins`)."""
+    from streamlit import config
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(config, "get_config_files", config.get_config_files)
+    assert any(Path(each).is_relative_to(tmp_path) for each in config.get_config_files("x.toml"))
+    started = []
+    monkeypatch.setattr("runpy.run_module", lambda *given, **named: started.append(given))
+    run_dashboard({"server.port": 1})
+    assert started
+    for name in ("config.toml", "secrets.toml"):
+        found = [Path(each) for each in config.get_config_files(name)]
+        assert not [each for each in found if each.is_relative_to(tmp_path)]
+        assert dashboard().parent / ".streamlit" / name in found

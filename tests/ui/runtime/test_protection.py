@@ -35,11 +35,13 @@ def answered(scope) -> list[dict]:
     return sent
 
 
-@pytest.mark.parametrize("path", ["/oauth2callback", "/auth/login", "/auth/logout"])
+@pytest.mark.parametrize("path", ["/oauth2callback", "/auth/login", "/auth/logout", "/log-in"])
 def test_nobody_logs_in_by_thousands_of_words(path):
     for count, status in ((20, 204), (21, 400), (7_500, 400)):
         scope = {"type": "http", "path": path, "query_string": b"state=a" + b"&a" * count}
         assert answered(scope)[0]["status"] == status
+    scope = {"type": "http", "path": path, "query_string": b"to=" + b"%" * 9000}
+    assert answered(scope)[0]["status"] == 400
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://]", "[", "://", "null", "", "http://[::1"])
