@@ -15,6 +15,7 @@ import h11
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets import http11
 
 from kgdash.serving.pace import Pace
 
@@ -36,6 +37,9 @@ _MOST_PIECES = 2**10
 #: lines of a request's headers, of which browsers and proxies send some 40; what h11 calls the
 #: bytes that they may take
 _MOST_LINES, _MOST_BYTES = 128, "max_incomplete_event_size"
+
+#: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
+_MOST_LINE = 2**14
 
 #: bytes of a path, which is a page's name, or holds a session's and a file's number
 _MOST_PATH = 2**10
@@ -171,5 +175,6 @@ def read_unhurriedly(longest: int) -> None:
     :param longest: bytes of a message
     """
     UnhurriedWebSocket.longest = longest
+    http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{__name__}:UnhurriedWebSocket"

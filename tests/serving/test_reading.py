@@ -7,6 +7,7 @@ import h11
 import pytest
 import uvicorn
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
+from websockets import http11
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
@@ -52,6 +53,7 @@ def _unhurried(monkeypatch):
         for name, value in protocols.items():
             monkeypatch.setitem(protocols, name, value)
     monkeypatch.setattr(reading, "_greedy", Pace(0.0, 50.0))
+    monkeypatch.setattr(http11, "MAX_LINE_LENGTH", http11.MAX_LINE_LENGTH)
     reading.read_unhurriedly(1000)
 
 
@@ -189,8 +191,9 @@ def test_messages_have_a_length_and_so_many_pieces():
         while (message := await receive())["type"] != "websocket.disconnect":
             await send({"type": "websocket.send", "text": str(len(message["bytes"]))})
 
-    async def told(port: int, message) -> str:
-        async with connect(f"ws://localhost:{port}", compression=None) as socket:
+    async def told(port: int, message, cookie: str = "a") -> str:
+        named = {"additional_headers": {"cookie": cookie}, "compression": None}
+        async with connect(f"ws://localhost:{port}", **named) as socket:
             await socket.send(message)
             return str(await socket.recv())
 
@@ -198,6 +201,8 @@ def test_messages_have_a_length_and_so_many_pieces():
         async with served(app) as port:
             assert await told(port, bytes(1000)) == "1000"
             assert await told(port, [b"a"] * 1000) == "1000"
+            # Of a log-in with many groups; it got no answer, and the page said "connecting".
+            assert await told(port, bytes(10), cookie="a" * 12_000) == "10"
             for more in (bytes(1001), [b""] * 10_000):
                 with pytest.raises(ConnectionClosedError):
                     await told(port, more)
