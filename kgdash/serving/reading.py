@@ -104,7 +104,7 @@ class _PlainRequests(h11.Connection):
     """HTTP as browsers speak it: a body's length is told before it comes, and paths are short.
 
     A body in chunks of a byte costs as much as it is long on each new connection, whatever came of
-    the one before; a path of percent signs, a sixth of a second for 15 KB.
+    the one before; a path of percent signs, a hundredth of a second for 15 KB.
     """
 
     def next_event(self) -> Any:
