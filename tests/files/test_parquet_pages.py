@@ -157,13 +157,16 @@ def with_footer(start: bytes, footer: bytes) -> bytes:
 def test_many_pages_and_values_are_refused():
     assert unpacked_size(of_pages(1_000, 1)) == (1, 1)
     start = time.process_time()
+    assert sum(1 for _ in range(10**7)) == 10**7
+    usual, start = time.process_time() - start, time.process_time()
     with pytest.raises(ValueError, match="columns that share their pages"):
         unpacked_size(of_pages(10_000, 200))
     with pytest.raises(ValueError, match="more than 262,144 pages"):
         unpacked_size(of_pages(300_000, 1))
     with pytest.raises(ValueError, match="a header of more than 2,097,152 values"):
         unpacked_size(with_footer(b"PAR1", b"\x49\xfc" + varint(2**22) + b"\0" * 2**22))
-    assert time.process_time() - start < 10
+    # Of a machine that others use, too: 8 to 15 times as long, not minutes.
+    assert time.process_time() - start < 50 * usual
 
 
 def test_types_are_those_of_parquet_alone():

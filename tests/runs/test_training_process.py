@@ -55,7 +55,7 @@ def test_it_writes_the_run_of_the_command_line(call):
     assert (last.graph, last.checked, last.valid, last.run) == ("nations", 199, 199, "mine")
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, pytest.approx(1))
-    call(*shlex.split(training_command(config, "nations", ""))[3:])
+    call(*shlex.split(training_command(config, "nations", ""))[1:])
     ours, theirs = load("mine"), load("nations-rotate")
     assert ours.digest == theirs.digest
     assert ours.training["losses"] == theirs.training["losses"] == list(last.losses)

@@ -55,24 +55,11 @@ def run_dashboard(settings: Mapping[str, object]) -> None:
     for name, value in (always | dict(settings)).items():
         values = value if isinstance(value, tuple) else (value,)
         sys.argv += [f"--{name}={each}" for each in values]
-    _leave_files_of_this_folder()
+    from kgdash.ui.runtime.protection import leave_files_of_this_folder
+
+    leave_files_of_this_folder(dashboard())
     # In this process, which has imported what takes seconds; Streamlit handles the signals.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
-
-
-def _leave_files_of_this_folder() -> None:
-    """Have Streamlit take no settings or secrets of the folder where this is called.
-
-    It may be a stranger's, and let a foreign page drive the dashboard. The user's own ones, and
-    those beside the dashboard, count.
-    """
-    from streamlit import config, file_util
-
-    def files(file_name: str) -> list[str]:
-        beside = dashboard().parent / ".streamlit" / file_name
-        return [file_util.get_streamlit_file_path(file_name), str(beside)]
-
-    config.get_config_files = files
 
 
 def dashboard() -> Path:

@@ -5,11 +5,13 @@ Foreign names for this machine (DNS rebinding) are not answered: those beyond St
 """
 
 from html import escape
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config, file_util
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
@@ -168,3 +170,19 @@ def _question(scope: Scope) -> ASGIApp:
         address += "?" + scope["query_string"].decode("latin-1")
     # One slash: "//host" would lead elsewhere.
     return plain_page("Open kgdash?", _ASK.format(address=escape("/" + address.lstrip("/\\"))))
+
+
+def leave_files_of_this_folder(dashboard: Path) -> None:
+    """Have Streamlit take no settings or secrets of the folder where the dashboard is started.
+
+    It may be a stranger's, and let a foreign page drive the dashboard. The user's own ones, and
+    those beside the dashboard, count.
+
+    :param dashboard: its app.py
+    """
+
+    def files(file_name: str) -> list[str]:
+        beside = dashboard.parent / ".streamlit" / file_name
+        return [file_util.get_streamlit_file_path(file_name), str(beside)]
+
+    config.get_config_files = files
