@@ -8,6 +8,7 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
@@ -55,9 +56,8 @@ def run_dashboard(settings: Mapping[str, object]) -> None:
     for name, value in (always | dict(settings)).items():
         values = value if isinstance(value, tuple) else (value,)
         sys.argv += [f"--{name}={each}" for each in values]
-    from kgdash.ui.runtime.protection import leave_files_of_this_folder
-
-    leave_files_of_this_folder(dashboard())
+    # By name, as Streamlit itself: commands know nothing of either.
+    import_module("kgdash.ui.runtime.protection").leave_files_of_this_folder(dashboard())
     # In this process, which has imported what takes seconds; Streamlit handles the signals.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
