@@ -136,9 +136,13 @@ def _read(
         raise KgdashError(f"{path.name} holds no triples; expected rows of head, relation, tail")
     find = (graph.entity_lookup, graph.relation_lookup, graph.entity_lookup)
     resolved = array("q")
-    for h, r, t in rows:
-        if all(lookup.exactly(name) for lookup, name in zip(find, (h, r, t), strict=True)):
-            resolved.extend((graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)))
+    for row in rows:
+        called = [look.exactly(name) for look, name in zip(find, row, strict=True)]
+        if all(called):
+            resolved.extend(
+                ids[0] if len(ids) == 1 else look.find(name)  # which names those of one label
+                for look, name, ids in zip(find, row, called, strict=True)
+            )
     ids = np.array(resolved).reshape(-1, 3)
     known = graph.known().contains(ids)
     distinct = distinct_rows(ids[~known]).rows
