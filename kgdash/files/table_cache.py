@@ -232,7 +232,9 @@ def _read(path: Path) -> pd.DataFrame | None:
     if source is None:
         return None
     try:
-        stored = pq.read_table(source, page_checksum_verification=True)
+        # Opened once: what is replaced meanwhile is read to its end.
+        with source.open("rb") as file:
+            stored = pq.read_table(file, page_checksum_verification=True)
         table = checked_frame(stored, path.stem)
     except DAMAGED:
         if is_own:

@@ -130,6 +130,20 @@ class TestKept:
         assert [path.stat().st_ino] == written
 
 
+def test_a_table_that_is_replaced_while_it_is_read(cache_folder, monkeypatch):
+    key, whole, read = {"a": 1}, pd.DataFrame({"x": range(1000)}), store.pq.read_table
+    store.replace_table(key, whole, {"seconds": 1.0})
+    sizes = iter(range(1, 100))
+
+    def replaced(source, **options):
+        store.replace_table(key, whole.head(next(sizes)), {"seconds": 1.0})
+        return read(source, **options)
+
+    monkeypatch.setattr(store.pq, "read_table", replaced)
+    pd.testing.assert_frame_equal(store.stored_table(key), whole)
+    assert len(store.stored_table(key)) == 1
+
+
 def test_what_is_quick_is_not_kept(monkeypatch):
     cached_table({"a": 1}, lambda: TABLE)
     assert cache_size()[0] == 0
