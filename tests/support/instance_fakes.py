@@ -136,12 +136,14 @@ def body_pairs(rule, graph):
 
 def count_rule(rule, graph):
     """Count support, body, body of known ones and facts of a rule; name its functional variable."""
-    relation, start, _ = rule.head
+    relation, start, end = rule.head
     pairs = body_pairs(rule, graph)
     facts = {(h, t) for h, r, t in graph.splits["train"].tolist() if r == relation}
     heads, tails = {h for h, _ in facts}, {t for _, t in facts}
     by_head = len(heads) >= len(tails)
-    if len(rule.head_variables) == 1:
-        by_head = isinstance(start, str)
+    constants = [place for place in (start, end) if not isinstance(place, str)]
+    if constants:
+        by_head = end in constants
     known = [(a, b) for a, b in pairs if (a in heads if by_head else b in tails)]
-    return len(pairs & facts), len(pairs), len(known), len(facts), "?a" if by_head else "?b"
+    variable = "?a" if by_head or start == end else "?b"
+    return len(pairs & facts), len(pairs), len(known), len(facts), variable

@@ -62,14 +62,14 @@ def count_rules(
 def _counts(
     rule: Rule, graph: KnowledgeGraph, steps: DirectedEdges, beat: Beat
 ) -> dict[str, int | float | str]:
-    relation, start, _ = rule.head
+    relation, start, end = rule.head
     facts, known = steps.matrix(relation), graph.known(("train",))
     heads, tails = (
         np.diff(facts.indptr) > 0,
         np.bincount(facts.indices, minlength=facts.shape[1]) > 0,
     )
     by_head = heads.sum() >= tails.sum()
-    if len(rule.head_variables) == 1:
+    if isinstance(start, str) != isinstance(end, str):
         by_head = isinstance(start, str)
     argued = heads if by_head else tails
     support = size = pca = 0
@@ -85,7 +85,7 @@ def _counts(
         "head_coverage": _share(support, facts.nnz),
         "standard_confidence": _share(support, size),
         "pca_confidence": _share(support, pca),
-        "functional_variable": "?a" if by_head else "?b",
+        "functional_variable": "?a" if by_head or start == end else "?b",
     }
 
 

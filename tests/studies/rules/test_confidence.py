@@ -64,6 +64,15 @@ def test_a_dangling_variable_a_constant_and_three_atoms_by_hand():
     assert counted["rule"].tolist() == [rule_text(parse_rule(t, graph), graph) for t in texts]
 
 
+def test_one_variable_at_both_places_of_the_head_is_judged_by_the_richer_place():
+    # r0: 0→1, 0→2, 0→0; r1: 0→0, 1→1, 2→2, 3→3. r0 has one head, three tails.
+    graph = small_graph([(0, 0, 1), (0, 0, 2), (0, 0, 0), *((e, 1, e) for e in range(4))])
+    rule = parse_rule("r0(X,X) <= r1(X,X)", graph)
+    (row,) = count_rules(graph, [rule]).to_dict("records")
+    assert (row["support"], row["body_size"], row["pca_body_size"]) == (1, 4, 3)
+    assert row["functional_variable"] == "?a"
+
+
 @needs_codex
 def test_amie_s_figures_come_out_rule_by_rule():
     lines = [line.split("\t") for line in AMIE.read_text().splitlines() if line.startswith("?")]
