@@ -1,10 +1,15 @@
 """Compiled kernels are kept where that can be done, and never for other sources."""
 
+import os
+import subprocess
+import sys
+
 import numba
 import pytest
 
 from kgdash.engine import compiled as module
 from kgdash.engine.compiled import compiled
+from tests.support.paths import ROOT
 
 
 def double(x):
@@ -49,3 +54,24 @@ def test_other_sources_have_another_folder(monkeypatch, tmp_path, name):
     assert module._folder() == before
     (tmp_path / name).write_text("other")
     assert module._folder() != before
+
+
+READ = """
+import numba
+import numpy as np
+from kgdash.engine.compiled import compiled
+print(numba.config.CACHE_DIR, numba.config.DISABLE_JIT)
+print(compiled(lambda: np.arange(5).sum())())
+print(numba.config.CACHE_DIR, numba.config.DISABLE_JIT)
+"""
+
+
+def test_settings_of_the_folder_here_are_left(tmp_path):
+    """A stranger's named the folder whose pickles Numba reads."""
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: theirs\ndisable_jit: 1\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    shown = subprocess.check_output(
+        [sys.executable, "-c", READ], cwd=tmp_path, env=environment, text=True
+    )
+    assert shown.splitlines() == [" 0", "10", " 0"]
+    assert [path.name for path in tmp_path.iterdir()] == [".numba_config.yaml"]

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+import zipfile
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -95,6 +96,18 @@ def test_an_installed_package_holds_the_dashboard(tmp_path):
     shown = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
     assert shown.strip() == str(inside / "app.py")
     assert dashboard() == ROOT / "app.py"
+
+
+def test_an_editable_installation_names_no_place_beside_where_it_is_called(tmp_path):
+    """For packages without __init__.py setuptools puts a relative path before all modules."""
+    wheel = [sys.executable, "setup.py", "-q", "editable_wheel", "--dist-dir", str(tmp_path)]
+    subprocess.run(wheel, cwd=ROOT, check=True, capture_output=True)
+    (made,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(made) as packed:
+        (finder,) = (name for name in packed.namelist() if name.endswith("_finder.py"))
+        source = packed.read(finder).decode()
+    assert "NAMESPACES: dict[str, list[str]] = {}" in source
+    assert f"'kgdash': '{ROOT / 'kgdash'}'" in source
 
 
 def test_settings_and_secrets_of_the_folder_here_are_left(tmp_path, monkeypatch):
