@@ -94,8 +94,6 @@ class Cluster:
         if dataset is not None and os.path.exists(dataset):
             dataset = str(Path(dataset).absolute())
         told = {**run.provenance, "source": place}
-        if dataset is not None and "dataset" in told:
-            told["dataset"] = str(dataset)
         there = replace(run, provenance=told)  # as they load it
         return replace(
             run, helpers=self.helpers(Origin(place, dataset, visitor().roots, there.identity))

@@ -30,7 +30,7 @@ from kgdash.formats.embeddings.word2vec import read_word2vec
 from kgdash.formats.run_directory import check_free, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.datasets import load_dataset
-from kgdash.runs.loading import assemble
+from kgdash.runs.loading import assemble, trained_on
 from kgdash.runs.run import Run
 from kgdash.scoring.callable_scorer import CallableScorer, ScoreFunction
 from kgdash.scoring.model_spec import ModelSpec
@@ -105,7 +105,7 @@ def import_embedding(
         "form": f"imported from {form}",
         "imported_from": source.name or source.resolve().name,
         "interaction": embedding.interaction,
-        "dataset": dataset,
+        "dataset": trained_on(graph, dataset),
         "notes": list(notes),
     }
     training = {"reported": dict(embedding.reported)} if embedding.reported else {}

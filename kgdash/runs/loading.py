@@ -68,8 +68,13 @@ def _load(folder: Path, source: str | Path, dataset: str | Path | None) -> Run:
         graph, spec, state, training, notes = read_pykeen_directory(
             folder, None if dataset is None else str(dataset)
         )
-        provenance = {"source": str(folder), "form": "PyKEEN directory", "dataset": str(dataset)}
-        return assemble(name, graph, spec, state, training, provenance | {"notes": list(notes)})
+        provenance = {
+            "source": str(folder),
+            "form": "PyKEEN directory",
+            "dataset": trained_on(graph, dataset),
+            "notes": list(notes),
+        }
+        return assemble(name, graph, spec, state, training, provenance)
     if os.path.isdir(folder):
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise KgdashError(
@@ -152,11 +157,19 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
     provenance = {
         "form": "imported from a PyKEEN directory",
         "imported_from": source.name,
-        "dataset": dataset,
+        "dataset": trained_on(graph, dataset),
         "notes": list(notes),
     }
     assemble(source.name, graph, spec, state, training, provenance)
     return write_run(out, graph, spec, state, training, provenance)
+
+
+def trained_on(graph: KnowledgeGraph, dataset: str | Path | None) -> str:
+    """Return a dataset as runs name it: by its folder, wherever they are opened, or PyKEEN's name.
+
+    :param dataset: what the graph was loaded of
+    """
+    return str(graph.folder or dataset)
 
 
 def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:

@@ -204,6 +204,14 @@ class TestNotes:
         notes = load(copy, "nations").notes
         assert load(convert(copy, tmp_path / "safe", "nations")).notes == notes
 
+    def test_the_dataset_is_found_wherever_the_run_is_opened(
+        self, transe, dataset_folder, tmp_path, monkeypatch
+    ):
+        monkeypatch.chdir(dataset_folder.parent)
+        convert(transe.folder, tmp_path / "safe", dataset_folder.name)
+        for run in (load(transe.folder, dataset_folder.name), load(tmp_path / "safe")):
+            assert run.provenance["dataset"] == str(dataset_folder.resolve())
+
 
 class TestRefusals:
     def test_no_dataset(self, transe):

@@ -44,14 +44,15 @@ class GivenNegatives:
 def find_negatives(run: Run) -> Mapping[str, Path] | None:
     """Return the files of negatives in the dataset folder that a run names, or None.
 
-    Runs that were converted from PyKEEN's form name one.
+    One that is named by its whole path: of another, whatever folder has its name here would be
+    taken.
 
     :return: "valid" and "test" -> path
     :raises KgdashError: if the folder holds several files for one of them
     """
     dataset = run.provenance.get("dataset")
-    folder = Path(str(dataset)) if dataset else None
-    if folder is None or not may_open(folder) or not folder.is_dir():
+    folder = Path(str(dataset or ""))
+    if not folder.is_absolute() or not may_open(folder) or not folder.is_dir():
         return None
     found = {split: find_file(folder, stems) for split, stems in _STEMS.items()}
     if found["valid"] is None or found["test"] is None:

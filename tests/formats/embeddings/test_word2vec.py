@@ -17,6 +17,7 @@ GENSIM = Path(__file__).parent / "written" / "gensim.txt"
 
 def test_cosines_are_gensims(tmp_path):
     run = import_embedding(GENSIM, tmp_path / "out", "word2vec", "nations", Options())
+    assert run.provenance["dataset"] == "nations"
     brazil, burma = map(GRAPH.entities.index, ("brazil", "burma"))
     found = run.scorer.score_triples(torch.tensor([[brazil, 0, burma], [burma, 3, brazil]]))
     # model.wv.similarity("brazil", "burma")

@@ -75,6 +75,16 @@ def test_those_of_the_run_s_dataset_are_found(tmp_path):
     assert find_negatives(replace(run, provenance={"dataset": "umls"})) is None
 
 
+def test_a_folder_here_that_has_the_name_of_the_run_s_dataset_is_not_taken_for_it(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "mine").mkdir()
+    write(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    run = fake_run(GRAPH, random_scorer(4, 2))
+    assert find_negatives(replace(run, provenance={"dataset": "mine"})) is None
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
