@@ -19,6 +19,11 @@ from websockets import http11
 
 from kgdash.serving.pace import Pace
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 #: bytes that are read of a connection at once
 _AT_ONCE = 2**13
 
@@ -41,10 +46,20 @@ _MOST_LINES, _MOST_BYTES = 128, "max_incomplete_event_size"
 #: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
 _MOST_LINE = 2**14
 
+#: bytes of the headers that make a request a WebSocket, which Python takes apart word by word
+_MOST_WISHES = 2**9
+_WISHES = (b"connection", b"upgrade", b"sec-websocket-")
+
+#: connections that are open at once, and files that are left for all else
+_MOST_OPEN, _OTHER_FILES = 2**13, 2**8
+
 #: bytes of a path, which is a page's name, or holds a session's and a file's number
 _MOST_PATH = 2**10
 
 _greedy = Pace(_REST_BURST, _REST)
+
+#: connections on which no request is under way, those that have been so for longest first
+_silent: dict[UnhurriedHTTP, None] = {}
 
 
 class Resting:
@@ -115,11 +130,20 @@ class _PlainRequests(h11.Connection):
                 raise h11.RemoteProtocolError("expected a body with its length")
             if len(event.target.partition(b"?")[0]) > _MOST_PATH:
                 raise h11.RemoteProtocolError("expected a shorter path")
+            wishes = (value for name, value in event.headers if name.startswith(_WISHES))
+            if sum(map(len, wishes)) > _MOST_WISHES:
+                raise h11.RemoteProtocolError("expected fewer wishes")
         return event
 
 
 class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds."""
+    """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
+
+    ``most``: connections that are open at once. Where a process has no file left for one more, the
+    loop that answers all does nothing but try.
+    """
+
+    most: int
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
@@ -128,7 +152,29 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
             most = config.h11_max_incomplete_event_size
             self.conn = _PlainRequests(h11.SERVER, **({} if most is None else {_MOST_BYTES: most}))
 
+    def connection_made(self, transport: Any) -> None:
+        """Take the transport; of too many, the one that has said nothing for longest is closed."""
+        super().connection_made(transport)
+        _silent[self] = None
+        if len(self.connections) > self.most:
+            first = next(iter(_silent))
+            del _silent[first]
+            first.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        _silent.pop(self, None)
+        super().connection_lost(exc)
+
     def data_received(self, data: bytes) -> None:
+        """Read, and know whether a request is under way."""
+        self._read(data)
+        if self in self.connections and (self.cycle is None or self.cycle.response_complete):
+            _silent.setdefault(self)
+        else:
+            _silent.pop(self, None)
+
+    def _read(self, data: bytes) -> None:
         """Read, unless a request begins with more lines than anybody sends."""
         if hasattr(self, "conn") and self.conn.their_state is h11.IDLE:
             self._lines += data.partition(b"\r\n\r\n")[0].count(b"\n")
@@ -148,6 +194,8 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
         if conn is not None and conn.their_state is h11.DONE and conn.trailing_data[0]:
             self.transport.close()
         super().on_response_complete()
+        if self in self.connections and not self.transport.is_closing():
+            _silent.setdefault(self)
 
 
 class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
@@ -169,12 +217,26 @@ class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
+def most_files() -> int:
+    """Have this process open as many files as it needs, or may, and return how many."""
+    wanted = _MOST_OPEN + _OTHER_FILES
+    if resource is None:
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return wanted
+
+
 def read_unhurriedly(longest: int) -> None:
     """Have the server that this process starts read so.
 
     :param longest: bytes of a message
     """
     UnhurriedWebSocket.longest = longest
+    UnhurriedHTTP.most = min(_MOST_OPEN, most_files() - _OTHER_FILES)
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{__name__}:UnhurriedWebSocket"

@@ -1,6 +1,8 @@
 """Who has the loop read what costs much rests; others are answered meanwhile."""
 
 import asyncio
+import subprocess
+import sys
 from contextlib import asynccontextmanager
 
 import h11
@@ -15,6 +17,7 @@ from kgdash.serving import reading
 from kgdash.serving.pace import Pace
 from kgdash.serving.reading import Resting
 from tests.support.own_loop import run_apart
+from tests.support.paths import ROOT
 
 #: a byte each
 CHUNKS = b"1\r\na\r\n" * 100_000
@@ -127,6 +130,75 @@ def test_a_path_is_short():
                     assert status in await answer_to(port, line)
 
     run_apart(come())
+
+
+@pytest.mark.parametrize("name", [b"Connection", b"Sec-WebSocket-Protocol", b"sec-websocket-x"])
+def test_what_makes_a_request_a_websocket_is_short(name):
+    """Words of 15 KB took the loop a hundredth of a second each."""
+    start = b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n"
+
+    async def come() -> None:
+        async with served(ok) as port:
+            for words, status in (
+                (b"," * 500, b"204"),
+                (b"," * 520, b"400"),
+                (b"a," * 7500, b"400"),
+            ):
+                line = start + name + b": a" + words + b"\r\n\r\n"
+                assert status in await answer_to(port, line)
+
+    run_apart(come())
+
+
+def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(monkeypatch):
+    """Without a file for one more, the loop wrote 2,048 tracebacks a second and answered nobody."""
+    monkeypatch.setattr(reading.UnhurriedHTTP, "most", 5)
+    request, begun, answered = (
+        b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        asyncio.Event(),
+        asyncio.Event(),
+    )
+
+    async def waits(scope, receive, send) -> None:
+        if scope["path"] == "/slow":
+            begun.set()
+            await answered.wait()
+        await ok(scope, receive, send)
+
+    async def come() -> None:
+        async with served(waits) as port:
+            slow = await asyncio.open_connection("localhost", port)
+            slow[1].write(request.replace(b" / ", b" /slow "))
+            await begun.wait()
+            silent = [await asyncio.open_connection("localhost", port) for _ in range(4)]
+            for _, writer in silent[:2]:
+                writer.write(request[:20])  # which never ends
+            silent[3][1].write(request)  # is answered, and kept for another request
+            assert b"204" in await silent[3][0].readline()
+            for number in range(3):
+                more = await asyncio.open_connection("localhost", port)
+                more[1].write(request)
+                assert b"204" in await more[0].readline()
+                silent.append(more)
+                async with asyncio.timeout(30):
+                    assert await silent[number][0].read() == b""
+            answered.set()
+            assert b"204" in await slow[0].readline()
+
+    run_apart(come())
+    assert not reading._silent
+
+
+def test_as_many_files_may_be_open_as_connections():
+    code = (
+        "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (300, HARD)); "
+        "from kgdash.serving.reading import most_files; "
+        "print(most_files(), *r.getrlimit(r.RLIMIT_NOFILE))"
+    )
+    for hard, found in ((1000, 1000), (9000, 8448)):
+        named = code.replace("HARD", str(hard))
+        said = subprocess.check_output([sys.executable, "-c", named], cwd=ROOT, text=True)
+        assert said.split() == [str(found), str(found), str(hard)]
 
 
 def test_a_request_has_so_many_headers():

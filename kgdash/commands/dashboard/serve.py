@@ -47,6 +47,8 @@ def serve(
     os.environ["KGDASH_WORKERS"] = str(found.workers)
     if found.cluster:
         os.environ["KGDASH_CLUSTER"] = found.cluster
+    # Of a socket for both, an address of IPv4 is one of IPv6, too.
+    os.environ.setdefault("FORWARDED_ALLOW_IPS", "127.0.0.1,::1,::ffff:127.0.0.1")
     from kgdash.serving.reading import read_unhurriedly  # takes a second
 
     read_unhurriedly(_MOST_MB * 10**6)

@@ -4,6 +4,7 @@ import os
 import socket
 
 import pytest
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from kgdash.commands.dashboard import serve
 from kgdash.errors import KgdashError
@@ -18,6 +19,7 @@ def started(monkeypatch) -> list[dict]:
     monkeypatch.setattr(serve, "run_dashboard", found.append)
     monkeypatch.setattr(serve, "check_free", lambda settings, shown: None)
     monkeypatch.setenv(SETTING, "before")
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "before")
     return found
 
 
@@ -29,6 +31,17 @@ def test_without_a_file_only_this_machine_is_served(call, started):
     assert started[0]["server.allowedHosts"] == ("localhost", "127.0.0.1", "::1")
     assert SETTING not in os.environ
     assert os.environ["KGDASH_WORKERS"] == "1"
+
+
+def test_a_proxy_here_is_known_at_either_kind_of_address(call, started, monkeypatch):
+    """All strangers behind one were one network where ``address = "::"``."""
+    call("serve")
+    assert os.environ["FORWARDED_ALLOW_IPS"] == "before"
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS")
+    call("serve")
+    trusted = ProxyHeadersMiddleware(started, os.environ["FORWARDED_ALLOW_IPS"]).trusted_hosts
+    assert all(each in trusted for each in ("127.0.0.1", "::1", "::ffff:127.0.0.1"))
+    assert "::ffff:10.0.0.1" not in trusted
 
 
 def test_with_a_file_others_are(call, started, tmp_path, monkeypatch):
