@@ -13,9 +13,11 @@ from kgdash.ui.runtime.page_view import note_failure, note_start
 from kgdash.ui.runtime.preloading import Preloading
 from kgdash.ui.runtime.protection import Protection
 from kgdash.ui.runtime.upload_bounds import UploadBounds
+from kgdash.ui.widgets.downloads import keep_made_files
 
 note_start()
 give_memory_back()
+keep_made_files()
 layers = (Protection, LogInDoor, UploadBounds, KnownMessages, Preloading)
 app = App(
     "dashboard.py",

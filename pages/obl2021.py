@@ -9,11 +9,11 @@ from kgdash.studies.obl2021.evaluation import compare, evaluate, scores_table
 from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
 from kgdash.studies.obl2021.top_ten import predict
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.page_turns import made_later
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.choices import choice, choose_one
+from kgdash.ui.widgets.downloads import made_later
 from kgdash.ui.widgets.submissions_form import (
     choose_ids,
     choose_ranking,

@@ -52,7 +52,11 @@ def run_dashboard(settings: Mapping[str, object]) -> None:
         each value counts
     """
     sys.argv = ["streamlit", "run", str(dashboard())]
-    always = {"server.headless": "true", "logger.hideWelcomeMessage": "true"}
+    always = {
+        "server.headless": "true",
+        "logger.hideWelcomeMessage": "true",
+        "logger.enableRich": "false",
+    }
     for name, value in (always | dict(settings)).items():
         values = value if isinstance(value, tuple) else (value,)
         sys.argv += [f"--{name}={each}" for each in values]

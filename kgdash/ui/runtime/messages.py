@@ -57,8 +57,10 @@ _OF_NO_WIDGET = frozenset({"bytes_value", "arrow_value", "chat_input_value"})
 #: files of which a message may ask where they go: the answer holds two addresses of each
 _MOST_FILES = 100
 
-#: numbers of downloads, as Streamlit makes them
+#: numbers of downloads, and of widgets with our name for each, as Streamlit makes them: what else
+#: comes it writes to the log
 _PLAIN = re.compile(r"[0-9a-f]{0,32}")
+_WIDGET = re.compile(r"\$\$ID-[0-9a-f]{1,128}-.{0,4096}", re.DOTALL)
 
 
 class KnownMessages:
@@ -165,10 +167,12 @@ def _is_needed(asked: BackMsg) -> bool:
         return False
     if len(asked.file_urls_request.file_names) > _MOST_FILES:
         return False
+    if not all(_WIDGET.fullmatch(each.id) for each in asked.rerun_script.widget_states.widgets):
+        return False
     if kind != _OPERATION:
         return kind in NEEDED
     if not _PLAIN.fullmatch(asked.backend_operation_request.deferred_file.file_id):
-        return False  # Streamlit would write it to the terminal
+        return False
     return not {field.name for field, _ in asked.backend_operation_request.ListFields()} - {
         "request_id",
         "session_id",

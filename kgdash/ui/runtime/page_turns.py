@@ -1,22 +1,18 @@
-"""How much is done for one visitor at once in threads of the server's process: pages, downloads."""
+"""How much is done for one visitor at once in threads of the server's process."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from typing import TypeVar
 
 import streamlit as st
 
-from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
-
-Content = TypeVar("Content", bytes, str)
 
 #: pages of one visitor that run at once, in whichever tabs; those that wait for a computation
 #: beside them count as none
@@ -29,12 +25,8 @@ _SWITCH = 0.0005
 #: seconds between two looks whether the page is still wanted
 _BEAT = 0.2
 
-#: files of one visitor that are made at once, and threads that make those of all and look up the
-#: provider's number: Streamlit's are six
-FILES_AT_ONCE, _THREADS = 3, 32
-
-#: bytes of a visitor's file: it stays in memory as long as the tab that asked for it
-_MOST = 2**25
+#: threads that make the files of all and look up the provider's number: Streamlit's are six
+_THREADS = 32
 
 _own = threading.local()
 
@@ -84,34 +76,6 @@ def _give_back() -> None:
     if getattr(_own, "has_turn", False):
         _own.has_turn = False
         _own.turns.release()
-
-
-def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
-    """Return what makes a file at a click, for `st.download_button`.
-
-    It raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those who wait
-    would keep the threads that others' need; and if a visitor's file is larger than 32 MiB.
-    """
-    owner = visitor().folder
-    if not owner:
-        return make
-
-    def made() -> Content:
-        files = turns_of(owner, "files", FILES_AT_ONCE)
-        if not files.acquire(blocking=False):
-            raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
-        try:
-            content = make()
-            if len(content) > _MOST:
-                raise KgdashError(
-                    f"the file has {len(content):,} bytes; this server gives {_MOST:,} at most: "
-                    "take fewer rows, or the command line"
-                )
-            return content
-        finally:
-            files.release()
-
-    return made
 
 
 @lru_cache(maxsize=1)

@@ -13,9 +13,9 @@ import streamlit as st
 from kgdash.charts.export import FIGURE_TYPES, figure_bytes, find_browser
 from kgdash.charts.message import message_of
 from kgdash.files.visible import visible
-from kgdash.ui.runtime.page_turns import made_later
 from kgdash.ui.runtime.run_picker import about_page
 from kgdash.ui.runtime.sidebar import noted_settings
+from kgdash.ui.widgets.downloads import made_later
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_point
 

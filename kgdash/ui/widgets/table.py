@@ -16,7 +16,7 @@ from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number, p_value, percent, whole_or_half
-from kgdash.ui.runtime.page_turns import made_later
+from kgdash.ui.widgets.downloads import made_later
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_row
 

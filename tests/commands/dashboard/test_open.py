@@ -122,6 +122,7 @@ def test_settings_and_secrets_of_the_folder_here_are_left(tmp_path, monkeypatch)
     monkeypatch.setattr("runpy.run_module", lambda *given, **named: started.append(given))
     run_dashboard({"server.port": 1})
     assert started
+    assert "--logger.enableRich=false" in sys.argv
     for name in ("config.toml", "secrets.toml"):
         found = [Path(each) for each in config.get_config_files(name)]
         assert not [each for each in found if each.is_relative_to(tmp_path)]

@@ -1,0 +1,94 @@
+"""Files that are made at a click, and stay until they were fetched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from streamlit.runtime import runtime
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.media_file_storage import MediaFileStorage
+
+from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
+from kgdash.ui.runtime.page_turns import turns_of
+
+Content = TypeVar("Content", bytes, str)
+
+#: files of one visitor that are made at once
+FILES_AT_ONCE = 3
+
+#: bytes of a visitor's file
+_MOST = 2**25
+
+#: seconds within which files are fetched, and bytes that all of them may have
+_KEPT, _MOST_TOGETHER = 60.0, 2**28
+
+
+def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
+    """Return what makes a file at a click, for `st.download_button`.
+
+    It raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those who wait
+    would keep the threads that others' need; and if a visitor's file is larger than 32 MiB.
+    """
+    owner = visitor().folder
+    if not owner:
+        return make
+
+    def made() -> Content:
+        files = turns_of(owner, "files", FILES_AT_ONCE)
+        if not files.acquire(blocking=False):
+            raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
+        try:
+            content = make()
+            if len(content) > _MOST:
+                raise KgdashError(
+                    f"the file has {len(content):,} bytes; this server gives {_MOST:,} at most: "
+                    "take fewer rows, or the command line"
+                )
+            return content
+        finally:
+            files.release()
+
+    return made
+
+
+class MadeFiles(MediaFileManager):
+    """Streamlit's files, of which those that were made at a click stay for a minute.
+
+    No page refers to them, and Streamlit deletes them when two pages of anybody end: on a server,
+    before a browser asks for them. The oldest go when all together are too many.
+    """
+
+    def __init__(self, storage: MediaFileStorage) -> None:
+        super().__init__(storage)
+        self._made: dict[str, tuple[float, int]] = {}
+
+    def execute_deferred(self, file_id: str) -> str:
+        """Make a file, and return its address."""
+        address = super().execute_deferred(file_id)
+        name = Path(address).stem
+        size = len(self._storage.get_file(name).content)  # type: ignore[attr-defined]
+        with self._lock:
+            self._made.pop(name, None)
+            self._made[name] = time.monotonic(), size
+            while (
+                len(self._made) > 1
+                and sum(size for _, size in self._made.values()) > _MOST_TOGETHER
+            ):
+                self._made.pop(oldest := next(iter(self._made)))
+                if oldest in super()._get_inactive_file_ids():
+                    self._delete_file(oldest)
+        return address
+
+    def _get_inactive_file_ids(self) -> set[str]:
+        since = time.monotonic() - _KEPT
+        self._made = {name: kept for name, kept in self._made.items() if kept[0] > since}
+        return super()._get_inactive_file_ids() - self._made.keys()
+
+
+def keep_made_files() -> None:
+    """Have the server that this process starts keep its files so."""
+    runtime.MediaFileManager = MadeFiles  # type: ignore[misc]
