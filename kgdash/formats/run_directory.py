@@ -10,6 +10,7 @@
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -96,9 +97,9 @@ def write_run(
 def check_free(out: Path) -> None:
     """Refuse to write over anything that exists; drafts of dead writers beside it go even so.
 
-    :raises KgdashError: if ``out`` exists
+    :raises KgdashError: if ``out`` exists, if only as a link that leads nowhere
     """
-    if out.exists():
+    if os.path.lexists(out):
         sweep_drafts(out.parent)
         raise KgdashError(f"{out} exists already; remove it or choose another output directory")
 

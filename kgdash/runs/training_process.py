@@ -15,8 +15,8 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,8 @@ class TrainingState:
 
     ``graph`` is empty until the dataset is loaded. ``losses`` has one entry per epoch; ``checks``
     are pairs of an epoch and the MRR after it on ``checked`` of the ``valid`` validation triples.
-    ``run`` is the name of the run, once it is in the folder of runs.
+    ``run`` is the name of the run, once it is in the folder of runs, and ``found`` what
+    `kgdash.runs.description.describe_run` said of it there: another may be put under its name.
     """
 
     graph: str = ""
@@ -56,6 +57,7 @@ class TrainingState:
     losses: tuple[float, ...] = ()
     checks: tuple[tuple[int, float], ...] = ()
     run: str = ""
+    found: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 class TrainingProcess:
@@ -173,6 +175,7 @@ class _Checks:
 def _train(request: dict[str, Any], say: Callable[..., None]) -> None:
     # Imported here: PyKEEN takes seconds, which who only watches does not need.
     from kgdash.graph.datasets import load_dataset
+    from kgdash.runs.description import describe_run
     from kgdash.runs.library import keep_run
     from kgdash.runs.training import TrainingConfig, train
     from kgdash.runs.validation import MOST_CHECKED, SPLIT
@@ -193,7 +196,8 @@ def _train(request: dict[str, Any], say: Callable[..., None]) -> None:
         train(graph, config, out, report, watch=checks.watch)
 
     with working_for(Visitor(folder=folder)):  # whose runs leave room on the disk
-        say(run=keep_run(write, request["name"], numbered=True).name)
+        kept = keep_run(write, request["name"], numbered=True)
+    say(run=kept.name, found=describe_run(kept.name, kept))
 
 
 def main() -> None:

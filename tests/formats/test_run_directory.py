@@ -18,6 +18,7 @@ from kgdash.formats.run_directory import (
     MANIFEST,
     TRIPLES,
     WEIGHTS,
+    check_free,
     read_manifest,
     read_run,
     write_run,
@@ -157,6 +158,9 @@ class TestWriting:
         (tmp_path / "file").write_text("")
         with pytest.raises(KgdashError, match="exists already"):
             write_run(tmp_path / "file", GROUND, SPEC, STATE, {}, {})
+        (tmp_path / "link").symlink_to("nowhere")  # found out after a training, once
+        with pytest.raises(KgdashError, match="link exists already"):
+            check_free(tmp_path / "link")
 
     def test_makes_the_folders_above(self, tmp_path):
         write_run(tmp_path / "a" / "b" / "run", GROUND, SPEC, STATE, {}, {})

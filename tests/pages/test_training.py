@@ -12,7 +12,8 @@ from kgdash.hpo.recipes import recipe
 from kgdash.hpo.space import fixed_configuration
 from kgdash.hpo.text import training_command
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.library import keep_run, remove_run
+from kgdash.runs.description import describe_run
+from kgdash.runs.library import keep_run, remove_run, runs_folder
 from kgdash.runs.training_process import TrainingState
 from kgdash.ui.library import trainings as module
 from kgdash.ui.library.trainings import trainings
@@ -21,6 +22,7 @@ from tests.pages.driver import choose, open_page, run
 PATIENCE = 60
 
 MORE = "train_more quick TransE sLCWA NSSALoss"
+GONE = "Trained TransE on nations; the run was renamed, removed or replaced."
 FOLDER = "A folder on this machine …"
 
 
@@ -43,7 +45,9 @@ class Process:
         if self.error:
             raise KgdashError(self.error)
         keep_run(lambda out: shutil.copytree(DEMO / "umls-rotate", out), "mine")
-        yield TrainingState("nations", 199, 199, (0.5, 0.4), ((1, 0.25), (2, 0.5)), "mine")
+        checks = ((1, 0.25), (2, 0.5))
+        found = describe_run("mine", runs_folder() / "mine")
+        yield TrainingState("nations", 199, 199, (0.5, 0.4), checks, "mine", found)
 
     def stop(self):
         self.stopped = True
@@ -281,5 +285,8 @@ def test_the_run_was_removed_before_its_end_was_read():
     app = started()
     let_go()
     remove_run("mine")
-    assert run(app).info[0].value == "Trained TransE on nations; the run was renamed or removed."
+    assert GONE in run(app).info[0].value
+    keep_run(lambda out: shutil.copytree(DEMO / "umls-transe", out), "mine")
+    assert GONE in run(app).info[0].value
+    assert not run(app).success
     assert [button.key for button in app.button if button.key == "open_trained"] == []

@@ -16,6 +16,7 @@ from kgdash.hpo.space import fixed_configuration
 from kgdash.hpo.text import training_command
 from kgdash.progress import silent
 from kgdash.runs import training_process
+from kgdash.runs.description import describe_run
 from kgdash.runs.library import keep_run, own_names, runs_folder
 from kgdash.runs.loading import load
 from kgdash.runs.training import TrainingConfig
@@ -53,6 +54,8 @@ def test_it_writes_the_run_of_the_command_line(call):
     assert states[0] == TrainingState()
     assert [len(state.losses) for state in states] == [0, 0, 1, 2]
     assert (last.graph, last.checked, last.valid, last.run) == ("nations", 199, 199, "mine")
+    assert last.found == describe_run("mine", runs_folder() / "mine")
+    assert last.found["mrr"] > 0
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, pytest.approx(1))
     call(*shlex.split(training_command(config, "nations", ""))[1:])
@@ -133,8 +136,8 @@ def test_a_graph_without_validation_triples_is_trained_unseen(tmp_path):
 def test_a_name_that_is_taken_meanwhile_is_numbered():
     said = said_of(TINY, name="mine")
     keep_run(lambda out: out.mkdir(), "other")
-    assert said[-1] == {"run": "mine"}
-    assert said_of(TINY, name="mine")[-1] == {"run": "mine-2"}
+    assert said[-1]["run"] == "mine"
+    assert said_of(TINY, name="mine")[-1] ["run"] == "mine-2"
     assert load("mine").digest == load("mine-2").digest
     assert {"mine", "mine-2"} <= set(own_names())
 

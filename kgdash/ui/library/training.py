@@ -46,13 +46,15 @@ def _show_running(training: Training) -> None:
 
 def _show_end(training: Training) -> None:
     status, run = training.job.status, training.state.run
+    trained = training.state.found
     kept = status == "done" and run in own_names()
+    kept = kept and describe_run(run, runs_folder() / run) == trained
     if kept:
-        mrr = describe_run(run, runs_folder() / run)["mrr"]
+        mrr = trained["mrr"]
         found = "" if mrr is None else f", MRR on test {number(mrr)}"
         st.success(f"Trained {training.title}: **{plain(run)}**{found}.", icon=":material/check:")
     elif status == "done":
-        st.info(f"Trained {training.title}; the run was renamed or removed.")
+        st.info(f"Trained {training.title}; the run was renamed, removed or replaced.")
     elif status == "stopped":
         st.info(f"Training {training.title} was stopped; nothing was kept.")
     elif not visitor().may("train"):

@@ -96,6 +96,9 @@ class KnownMessages:
                 message = await receive()
                 if message["type"] != "websocket.receive":
                     return message
+                if message.get("text") is not None:  # no browser sends it; to the log, a traceback
+                    await send({"type": "websocket.close", "code": 1003})
+                    return {"type": "websocket.disconnect", "code": 1003}
                 content = message.get("bytes") or b""
                 if _is_look(content) and pace.left() < _FOR_CLICKS:
                     await pace.keep(_LEFT_OUT + len(content) / _COUNTS_AS_ONE)

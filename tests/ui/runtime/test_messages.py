@@ -225,7 +225,7 @@ def test_parts_count_as_messages(client, waited):
     """Twelve tabs of messages that are full of parts kept others for a minute."""
     arrived(client, holding(2_000, 7_000), holding(20_001, 0))
     # The tab, two messages (one of 220 kB), 11,000 and 20,000 parts; then what ends the test.
-    assert waited == pytest.approx([20 / 4, 22 / 4])
+    assert waited == pytest.approx([1 / 4, 21 / 4, 22 / 4])
     waited.clear()
     arrived(client, holding(200, 500))
     assert not waited
@@ -276,6 +276,16 @@ def test_names_of_no_widget(client, name):
 
     assert not arrived(client, named(name))
     assert arrived(client, named("$$ID-0a-a\n" + "b" * 4094)) == ["rerun_script"]
+
+
+@pytest.mark.usefixtures("_served")
+def test_a_connection_that_sends_text_ends(client):
+    """Streamlit writes a traceback of each."""
+    with client.websocket_connect("/") as socket:
+        socket.send_text("hello")
+        with pytest.raises(WebSocketDisconnect) as ended:
+            socket.receive_text()
+    assert ended.value.code == 1003
 
 
 @pytest.mark.usefixtures("_served")
