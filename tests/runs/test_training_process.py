@@ -137,7 +137,7 @@ def test_a_name_that_is_taken_meanwhile_is_numbered():
     said = said_of(TINY, name="mine")
     keep_run(lambda out: out.mkdir(), "other")
     assert said[-1]["run"] == "mine"
-    assert said_of(TINY, name="mine")[-1] ["run"] == "mine-2"
+    assert said_of(TINY, name="mine")[-1]["run"] == "mine-2"
     assert load("mine").digest == load("mine-2").digest
     assert {"mine", "mine-2"} <= set(own_names())
 
