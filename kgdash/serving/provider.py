@@ -20,6 +20,9 @@ from authlib.integrations.httpx_client import AsyncOAuth2Client
 #: seconds for which the provider's addresses are good
 _GOOD = 300.0
 
+#: seconds and bytes of an answer
+_PATIENCE, _MOST = 20.0, 2**20
+
 
 @cache
 def _trusted() -> ssl.SSLContext:
@@ -28,11 +31,32 @@ def _trusted() -> ssl.SSLContext:
 
 
 class ProviderClient(AsyncOAuth2Client):
-    """Authlib's client, whose certificates all share."""
+    """Authlib's client, whose certificates all share, and which waits and reads so much."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what Authlib's takes."""
         super().__init__(*args, **{"verify": _trusted(), **kwargs})
+
+    async def send(self, request: httpx.Request, **how: Any) -> httpx.Response:
+        """Send a request and read the whole answer.
+
+        :raises httpx.HTTPError: if it is away, or says too little for too long, or too much
+        """
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                answer = await super().send(request, **{**how, "stream": True})
+                try:
+                    content = b""
+                    async for part in answer.aiter_bytes():
+                        content += part
+                        if len(content) > _MOST:
+                            raise httpx.DecodingError("the provider says too much", request=request)
+                finally:
+                    await answer.aclose()
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("the provider does not answer", request=request) from error
+        answer._content = content
+        return answer
 
 
 class ProviderApp(starlette_client.StarletteOAuth2App):

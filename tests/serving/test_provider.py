@@ -25,6 +25,31 @@ def test_clients_share_the_certificates_that_are_trusted(monkeypatch):
     assert len(read) == 1
 
 
+@pytest.mark.parametrize(
+    ("parts", "error"),
+    [([b"{}"], ""), ([b"a" * 2**19] * 3, "too much"), ([b"a"] * 30, "does not answer")],
+)
+def test_answers_have_a_bound_and_an_end(monkeypatch, parts, error):
+    """One of 0.3 GB took 0.8 GB, and a byte a second kept a turn until that was ended."""
+    monkeypatch.setattr(provider, "_PATIENCE", 1.0)
+
+    async def come() -> None:
+        async def said():
+            for part in parts:
+                await asyncio.sleep(0.2 if len(part) == 1 else 0)
+                yield part
+
+        answers = httpx.MockTransport(lambda request: httpx.Response(200, content=said()))
+        async with ProviderClient("kgdash", "secret", transport=answers) as client:
+            if not error:
+                assert (await client.request("GET", ADDRESS, withhold_token=True)).json() == {}
+                return
+            with pytest.raises(httpx.HTTPError, match=error):
+                await client.request("GET", ADDRESS, withhold_token=True)
+
+    run_apart(come())
+
+
 def test_addresses_are_asked_for_once_by_all(monkeypatch):
     monkeypatch.setattr(ProviderApp, "_said", {})
     now, asked = [1000.0], []
