@@ -11,7 +11,7 @@ from kgdash.charts.message import bulk, of_each
 from kgdash.charts.separation import LABELS
 from kgdash.charts.style import GREY, RUN_LOOKS, empty, finish, log_axis, whiskers
 from kgdash.files.html import escape
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 
 #: way of calibration -> colour and symbol; both tell
 _CALIBRATIONS = {
@@ -48,8 +48,9 @@ def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
         title="true triples predicted true ↑", range=[-0.02, 1.04], tickformat=".0%"
     )
     message = (
-        f"ROC curve: the thresholds predict {true:.1%} of true and {false:.1%} of false triples "
-        f"true. Along the curve, {_along(curve, 'true_positive_rate', 'false_positive_rate')}."
+        f"ROC curve: the thresholds predict {percent(true, 1)} of true and {percent(false, 1)} of "
+        "false triples true. Along the curve, "
+        f"{_along(curve, 'true_positive_rate', 'false_positive_rate')}."
     )
     return finish(figure, message)
 
@@ -72,8 +73,9 @@ def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     figure.update_xaxes(title="recall ↑", range=[-0.02, 1.02], tickformat=".0%")
     figure.update_yaxes(title="precision ↑", range=[-0.02, 1.04], tickformat=".0%")
     message = (
-        f"Precision-recall curve: the thresholds reach recall {right / true:.1%} at precision "
-        f"{right / max(right + wrong, 1):.1%}; guessing has {share:.1%}. Along the curve, "
+        f"Precision-recall curve: the thresholds reach recall {percent(right / true, 1)} at "
+        f"precision {percent(right / max(right + wrong, 1), 1)}; guessing has {percent(share, 1)}. "
+        "Along the curve, "
         f"{_along(curve, 'precision', 'recall')}."
     )
     return finish(figure, message)
@@ -183,8 +185,9 @@ def _reliability_diagram(
             marker={"color": colour, "symbol": symbol, "size": 9},
             error_y=whiskers(rows["observed"], rows["low"], rows["high"], colour, thickness=1.5),
             text=[
-                f"{escape(str(name))}<br>predicted {row.predicted:.1%}<br>true {row.observed:.1%}, "
-                f"interval {row.low:.1%} to {row.high:.1%}<br>{count:,} {unit}"
+                f"{escape(str(name))}<br>predicted {percent(row.predicted, 1)}<br>"
+                f"true {percent(row.observed, 1)}, interval {percent(row.low, 1)} to "
+                f"{percent(row.high, 1)}<br>{count:,} {unit}"
                 for row, count in zip(rows.itertuples(), rows["count"], strict=True)
             ],
             hovertemplate="%{text}<extra></extra>",
@@ -193,7 +196,9 @@ def _reliability_diagram(
     figure.update_yaxes(title=share, range=[-0.03, 1.03], tickformat=".0%")
     parts = [
         f"{name}: of {unit} predicted true with p, so many are: "
-        + ", ".join(f"{row.predicted:.0%} → {row.observed:.0%}" for row in rows.itertuples())
+        + ", ".join(
+            f"{percent(row.predicted)} → {percent(row.observed)}" for row in rows.itertuples()
+        )
         for name, rows in bins.groupby("name", sort=False)
     ]
     return finish(figure, f"{title}. {'. '.join(parts)}.", height=400)
@@ -223,8 +228,8 @@ def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
                 rows[name], rows[f"{name}_low"], rows[f"{name}_high"], colour, thickness=1.5
             ),
             text=[
-                f"{label}: {row[name]:.1%}<br>interval {row[f'{name}_low']:.1%} to "
-                f"{row[f'{name}_high']:.1%}<br>ReliK {number(row['relik_least'])} to "
+                f"{label}: {percent(row[name], 1)}<br>interval {percent(row[f'{name}_low'], 1)} to "
+                f"{percent(row[f'{name}_high'], 1)}<br>ReliK {number(row['relik_least'])} to "
                 f"{number(row['relik_most'])}<br>{row['true']:,} true triples"
                 for row in rows.to_dict("records")
             ],
@@ -257,7 +262,7 @@ def _along(curve: pd.DataFrame, y: str, x: str) -> str:
     """Say y at a quarter, half and three quarters of x."""
     order = np.argsort(curve[x].to_numpy(), kind="stable")
     xs, ys = curve[x].to_numpy()[order], curve[y].to_numpy()[order]
-    found = [f"{np.interp(at, xs, ys):.0%} at {at:.0%}" for at in (0.25, 0.5, 0.75)]
+    found = [f"{percent(np.interp(at, xs, ys))} at {percent(at)}" for at in (0.25, 0.5, 0.75)]
     return f"{y.replace('_', ' ')} is {', '.join(found)} {x.replace('_', ' ')}"
 
 

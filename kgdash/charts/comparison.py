@@ -21,7 +21,7 @@ from kgdash.charts.style import (
 )
 from kgdash.files.html import escape
 from kgdash.ranking.metric import Metric
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 
 #: up to so many runs, cells are wide enough for values on a phone
 ROOMY = 4
@@ -246,8 +246,8 @@ def ambiguity_bars(table: pd.DataFrame, overall: float) -> go.Figure:
         figure,
         rows["ambiguity"],
         [
-            f"{escape(row['group'])}<br>{row['ambiguity']:.1%} in conflict{_from_to(row)}<br>"
-            f"{row['queries']:,} queries"
+            f"{escape(row['group'])}<br>{percent(row['ambiguity'], 1)} in conflict{_from_to(row)}"
+            f"<br>{row['queries']:,} queries"
             for row in rows.to_dict("records")
         ],
         width=0.46,
@@ -262,7 +262,7 @@ def ambiguity_bars(table: pd.DataFrame, overall: float) -> go.Figure:
     for at, (row, count) in enumerate(zip(rows.to_dict("records"), counts, strict=True)):
         name = escape(shortened(row["group"], _ABOVE_BARS - len(count)))
         write_above(
-            figure, 0.24 - at, f"{name}  <b>{row['ambiguity']:.0%}</b>  {count}", row["group"]
+            figure, 0.24 - at, f"{name}  <b>{percent(row['ambiguity'])}</b>  {count}", row["group"]
         )
     figure.add_vline(x=overall, layer="below", line={"dash": "dash", "width": 1.5, "color": GREY})
     more = len(table) > MOST_GROUPS
@@ -280,4 +280,8 @@ def ambiguity_bars(table: pd.DataFrame, overall: float) -> go.Figure:
 
 
 def _from_to(row: dict) -> str:
-    return "" if np.isnan(row["low"]) else f", interval {row['low']:.1%} to {row['high']:.1%}"
+    return (
+        ""
+        if np.isnan(row["low"])
+        else f", interval {percent(row['low'], 1)} to {percent(row['high'], 1)}"
+    )

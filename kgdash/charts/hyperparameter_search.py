@@ -13,7 +13,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from kgdash.charts.message import along
 from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, log_ticks
 from kgdash.files.html import escape
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 
 #: of axes that Plotly draws outside the page's theme: it can be read on white and on near-black
 _TEXT = "#717d8a"
@@ -136,13 +136,13 @@ def importance_bars(shares: pd.Series) -> go.Figure:
             y=[escape(name) for name in shown.index],
             orientation="h",
             marker={"color": SIDE_COLOURS["relation"]},
-            text=[f"{share:.0%}" for share in shown],
+            text=[*map(percent, shown)],
             hovertemplate="%{y}: %{x:.1%}<extra></extra>",
         )
     )
     figure.update_xaxes(title="share of the importance", tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(showgrid=False)
-    found = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+    found = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
     message = f"Share of the importance: {found}."
     return finish(figure, message, height=90 + 34 * len(shown), top=8)
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from kgdash.charts.message import bulk
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label
 from kgdash.files.html import escape
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 
 #: groups of marked entities: colour and symbol, so that shape tells them apart as well
 _MARKS = {
@@ -137,13 +137,13 @@ def plane_figure(
         (figure.update_xaxes, explained[0], "first"),
         (figure.update_yaxes, explained[1], "second"),
     ):
-        update(title=f"{place} component, {share:.0%} of the variance")
+        update(title=f"{place} component, {percent(share)} of the variance")
     tops = marked[marked["group"].isin(["head", "tail"])]
     placed = [
         f"{labels[i]} ({x:.2g}, {y:.2g})" for i, x, y in tops[["id", "x", "y"]].to_numpy(object)
     ]
     message = (
-        f"Entities in the plane that shows {sum(explained):.0%} of the variance: "
+        f"Entities in the plane that shows {percent(sum(explained))} of the variance: "
         f"{', '.join(placed)}, {len(marked) - len(tops)} others marked, {len(background):,} around."
     )
     return finish(figure, message, 520)

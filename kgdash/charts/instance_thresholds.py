@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
 from kgdash.charts.style import GREY, empty, finish
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 
 #: rate -> name, colour, line, symbol at the threshold
 _RATES = {
@@ -65,6 +65,6 @@ def rates_figure(
         f" ({'linear' if raw else 'log'} scale)"
     )
     figure.update_yaxes(range=[-0.02, 1.04], tickformat=".0%")
-    rates = ", ".join(f"{name} {at[rate]:.1%}" for rate, (name, *_) in _RATES.items())
+    rates = ", ".join(f"{name} {percent(at[rate], 1)}" for rate, (name, *_) in _RATES.items())
     what = MEASURE_NAMES.get(measure, measure)
     return finish(figure, f"At a threshold on {what} of {number(threshold)}: {rates}.")

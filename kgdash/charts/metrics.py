@@ -11,7 +11,7 @@ from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import MetricsTable, pooled
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 
 #: rank types whose values differ by a smaller share tell the same
 _EQUAL = 1e-3
@@ -114,7 +114,8 @@ def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go
     figure.update_xaxes(type="log", title=f"{rank_type} rank r (log scale)", dtick=1)
     figure.update_yaxes(title="share of ranks ≤ r", range=[0, 1.02], tickformat=".0%")
     parts = [
-        f"{side}: " + ", ".join(f"{(rows[rank_type] <= k).mean():.0%} ≤ {k}" for k in (1, 10, 100))
+        f"{side}: "
+        + ", ".join(f"{percent((rows[rank_type] <= k).mean())} ≤ {k}" for k in (1, 10, 100))
         for side, rows in pooled(ranks)
     ]
     return finish(figure, f"Share of {rank_type} ranks up to r. {'; '.join(parts)}.")

@@ -18,7 +18,7 @@ from kgdash.charts.style import (
     write_above,
 )
 from kgdash.files.html import escape
-from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.estimate import Estimate, number, percent, with_interval
 from kgdash.statistics.multiple_testing import LEVEL
 
 #: of the run that comes first, of neither, of the second
@@ -128,8 +128,8 @@ def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
     counts, low_a, low_b = (grid[column] for column in ("count", "low_a", "low_b"))
     shares = [float(counts[first].sum() / counts.sum()) for first in (low_a < low_b, low_a > low_b)]
     message = (
-        f"Ranks by two runs: {a} ranks {shares[0]:.0%} better, {b} {shares[1]:.0%}, the others "
-        "about alike."
+        f"Ranks by two runs: {a} ranks {percent(shares[0])} better, {b} {percent(shares[1])}, the "
+        "others about alike."
     )
     return finish(figure, message, height=460, top=12)
 
