@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import NOBODY, visitor
 from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs.bundled import DEMO
@@ -47,6 +48,21 @@ def test_a_call_takes_its_progress_last():
 
     assert Call(work, 1, b=2)(lambda *at: told.append(at)) == 3
     assert told == [(1, 2)]
+
+
+def test_a_call_opens_what_who_asked_may_open_and_knows_nothing_else_of_them(as_visitor, tmp_path):
+    """What datasets ship as found false was unknown on servers: no call could open it."""
+    roots = (tmp_path,)
+    as_visitor(name="Ada", folder="ada", roots=roots)
+    calls = [Call(worker_calls.who_works), Call(worker_calls.who_works_at_each_step)]
+    sent = [write(each) for each in calls]
+    as_visitor(**vars(NOBODY))
+    one, steps = (read(each, never) for each in sent)
+    found = [one(silent)[2]]
+    for who in steps(silent):
+        found.append(who)
+        assert visitor() == NOBODY
+    assert found == [replace(NOBODY, roots=roots)] * 3
 
 
 def test_a_reading_works_for_who_asked_wherever_it_is_made(as_visitor):

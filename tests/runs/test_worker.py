@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from subprocess import Popen
 from weakref import WeakValueDictionary
 
@@ -95,7 +96,7 @@ def test_it_works_beside_this_process_at_lower_priority_and_for_nobody(worker):
     ((pid, nice, visitor),) = results(worker, worker_calls.who_works)
     assert pid == worker.pid != os.getpid()
     assert nice >= min(19, os.nice(0) + 10)
-    assert visitor == NOBODY
+    assert visitor == replace(NOBODY, roots=None)  # but for what this machine may open
 
 
 def test_progress_is_told(worker):
