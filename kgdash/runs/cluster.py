@@ -7,8 +7,10 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
@@ -67,6 +69,7 @@ class Cluster:
             ) from None
         self._local: Any = None
         self._open: Any = None
+        self._until_end = ExitStack()
 
     def __enter__(self) -> Cluster:
         """Return it, not connected yet."""
@@ -83,6 +86,7 @@ class Cluster:
             if each is not None:
                 each.close()
         self._open = self._local = None
+        self._until_end.close()
 
     def run(self, run: Run, source: str, dataset: str | None = None) -> Run:
         """Return a run whose exact ranks and ReliK, and what else is cut, are counted here.
@@ -132,9 +136,14 @@ class Cluster:
             )
 
     def _connected(self) -> Any:
+        import dask
         from distributed import Client, LocalCluster
 
         if self._processes:
+            # Dask's own is of one name for all who use the machine, and a place of modules.
+            folder = TemporaryDirectory(prefix="kgdash-", ignore_cleanup_errors=True)
+            own = dask.config.set({"temporary-directory": self._until_end.enter_context(folder)})
+            self._until_end.enter_context(own)
             self._local = LocalCluster(
                 n_workers=self._processes,
                 threads_per_worker=max(1, (os.cpu_count() or 1) // self._processes),

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 
@@ -153,6 +154,30 @@ def test_a_server_counts_itself_while_no_cluster_answers(run, origin, monkeypatc
     helped = worker_with("tcp://127.0.0.1:9", monkeypatch)._find(origin)
     found = helped.relik(triples=triples)
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_another_account_s_folder_of_dask_is_no_place_of_modules(tmp_path, monkeypatch):
+    """Its pandas.py ran as whoever called a command, and its links had any file emptied."""
+    theirs, precious = tmp_path / "dask-scratch-space", tmp_path / "precious.txt"
+    theirs.mkdir()
+    precious.write_text("mine")
+    for name in ("global.lock", "purge.lock"):
+        (theirs / name).symlink_to(precious)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with Cluster("local:1") as found, pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+        client = found.client(silent)
+        (there,) = client.run(_places).values()
+        assert not [place for place in (*sys.path, *there) if place.startswith(str(theirs))]
+        (own,) = tmp_path.glob("kgdash-*")
+        assert own.stat().st_mode & 0o777 == 0o700
+    assert precious.read_text() == "mine"
+    assert not list(tmp_path.glob("kgdash-*"))
+
+
+def _places() -> list[str]:
+    return list(sys.path)
 
 
 def test_nobody_without_its_keys_runs_anything_on_processes_here(here, monkeypatch):
