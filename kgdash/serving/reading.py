@@ -8,6 +8,7 @@ takes them apart, ever learns of them.
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 from typing import Any
 
@@ -50,8 +51,12 @@ _MOST_LINE = 2**14
 _MOST_WISHES = 2**9
 _WISHES = (b"connection", b"upgrade", b"sec-websocket-")
 
-#: connections that are open at once, and files that are left for all else
-_MOST_OPEN, _OTHER_FILES = 2**13, 2**8
+#: connections that are open at once, and files that are left for those that asyncio takes at one go
+#: before any is counted, and for all else
+_MOST_OPEN, _OTHER_FILES = 2**13, 2**11 + 2**8
+
+#: how often it is told that there are no files left: once, and each minute
+_told = Pace(1, 1 / 60)
 
 #: bytes of a path, which is a page's name, or holds a session's and a file's number
 _MOST_PATH = 2**10
@@ -155,6 +160,7 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
         super().connection_made(transport)
+        asyncio.get_running_loop().set_exception_handler(_tell_seldom)
         _silent[self] = None
         if len(self.connections) > self.most:
             first = next(iter(_silent))
@@ -217,6 +223,19 @@ class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
+def _tell_seldom(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+    """Have asyncio tell of a connection that finds no file left only now and then.
+
+    It tells of each that waits, 2,048 times a second, with a traceback.
+    """
+    error = about.get("exception")
+    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+        loop.default_exception_handler(about)
+    elif _told.left() >= 1:
+        _told.take(1)
+        loop.default_exception_handler(about)
+
+
 def most_files() -> int:
     """Have this process open as many files as it needs, or may, and return how many."""
     wanted = _MOST_OPEN + _OTHER_FILES
@@ -236,7 +255,8 @@ def read_unhurriedly(longest: int) -> None:
     :param longest: bytes of a message
     """
     UnhurriedWebSocket.longest = longest
-    UnhurriedHTTP.most = min(_MOST_OPEN, most_files() - _OTHER_FILES)
+    files = most_files()
+    UnhurriedHTTP.most = max(files - _OTHER_FILES, files // 2)
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{__name__}:UnhurriedWebSocket"

@@ -1,6 +1,7 @@
 """Who has the loop read what costs much rests; others are answered meanwhile."""
 
 import asyncio
+import errno
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -189,16 +190,36 @@ def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(mo
     assert not reading._silent
 
 
+def test_it_is_told_once_that_no_file_is_left(monkeypatch, caplog):
+    """Each connection that waited was a traceback, 1 MB of log a second."""
+    monkeypatch.setattr(reading, "_told", Pace(1, 1 / 60))
+
+    async def come() -> None:
+        async with served(ok) as port:
+            await answer_to(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            loop = asyncio.get_running_loop()
+            for error in [OSError(errno.EMFILE, "too many")] * 3 + [OSError(errno.EIO, "disk")] * 2:
+                loop.call_exception_handler({"message": "what failed", "exception": error})
+
+    run_apart(come())
+    assert [record.exc_info[1].strerror for record in caplog.records if record.exc_info] == [
+        "too many",
+        "disk",
+        "disk",
+    ]
+
+
 def test_as_many_files_may_be_open_as_connections():
     code = (
-        "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (300, HARD)); "
-        "from kgdash.serving.reading import most_files; "
-        "print(most_files(), *r.getrlimit(r.RLIMIT_NOFILE))"
+        "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (100, HARD)); "
+        "from kgdash.serving import reading; reading._MOST_OPEN, reading._OTHER_FILES = 400, 100; "
+        "reading.read_unhurriedly(1); "
+        "print(reading.UnhurriedHTTP.most, *r.getrlimit(r.RLIMIT_NOFILE))"
     )
-    for hard, found in ((1000, 1000), (9000, 8448)):
+    for hard, most, files in ((900, 400, 500), (450, 350, 450), (120, 60, 120)):
         named = code.replace("HARD", str(hard))
         said = subprocess.check_output([sys.executable, "-c", named], cwd=ROOT, text=True)
-        assert said.split() == [str(found), str(found), str(hard)]
+        assert said.split() == [str(most), str(files), str(hard)]
 
 
 def test_a_request_has_so_many_headers():
