@@ -40,8 +40,8 @@ def pair_forest(tests: pd.DataFrame) -> go.Figure:
     rows = [
         {
             "name": f"{row['a']} − {row['b']}",
-            "sure": max(row["p_holm"], row["p_shared"]) < LEVEL,
-            "note": f"p {number(max(row['p_holm'], row['p_shared']))}",
+            "sure": row["p_holm"] < LEVEL and row["p_shared"] < LEVEL,
+            "note": f"p {number(float(np.maximum(row['p_holm'], row['p_shared'])))}",
             **{key: row[key] for key in ("difference", "low", "high")},
         }
         for row in tests.to_dict("records")

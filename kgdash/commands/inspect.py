@@ -95,13 +95,15 @@ def _card(found: Inspection, why: bool) -> dict[str, Any]:
 def _same_triple(
     run: Run, others: list[str], found: Inspection, method: str | None
 ) -> list[dict[str, Any]]:
+    from kgdash.studies.comparison.comparison import distinct_names
     from kgdash.studies.inspection.other_runs import same_triple
 
     if found.triple.open_side is not None:
         raise KgdashError("--with compares a whole triple in several runs: leave no side open")
-    runs = {each.name: each for each in (run, *(load_run(name, None) for name in others))}
+    runs = [run, *(load_run(name, None) for name in others)]
+    named = dict(zip(distinct_names(runs), runs, strict=True))
     rows: list[dict[str, Any]] = same_triple(
-        runs, found.triple, found.filter, method=method
+        named, found.triple, found.filter, method=method
     ).to_dict("records")
     return rows
 

@@ -28,7 +28,7 @@ def compiled(function: Callable[..., Any], **options: bool) -> Any:
     What was compiled is kept on disk for later processes, where that can be written.
     """
     before = _settings.CACHE_DIR
-    _settings.CACHE_DIR = before or _folder()
+    _settings.CACHE_DIR = _folder(before)
     try:
         return njit(nogil=True, cache=True, **options)(function)
     except RuntimeError:
@@ -54,12 +54,15 @@ def has_wide_masks() -> bool:
     return "+avx512bw" in (features or "")
 
 
-def _folder() -> str:
+def _folder(chosen: str) -> str:
     """Return a folder that changes with the engine's sources.
 
     Numba looks only at the file of a function for changes, and not at what it calls in others.
+
+    :param chosen: the folder in which it is; empty: the user's cache folder
     """
     sha = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*kernels.py")):
         sha.update(source.read_bytes())
-    return platformdirs.user_cache_dir(f"kgdash/kernels-{sha.hexdigest()[:16]}")
+    name = f"kernels-{sha.hexdigest()[:16]}"
+    return str(Path(chosen) / name) if chosen else platformdirs.user_cache_dir(f"kgdash/{name}")

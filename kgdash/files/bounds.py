@@ -18,7 +18,7 @@ _ROOM = 2**31
 #: names that pages list, in each tab, and their characters together
 _LISTED, _LETTERS = 2**16, 2**21
 
-#: bytes of all names in a visitor's triples, which tables and files of them hold
+#: bytes of all that is written for the names in a visitor's triples, in tables and files of them
 _WRITTEN_OUT = 2**27
 
 
@@ -88,7 +88,7 @@ def check_written_out(
     """Refuse a visitor's triples of which tables and files would be too long.
 
     :param triples: ids, whole numbers, shape ``(n, 3)``
-    :param entities: what people read of each, and ``relations``
+    :param entities: what is written of each, and ``relations``
     :param shown: the file's name
     :raises KgdashError: saying how long they may be
     """
@@ -102,7 +102,7 @@ def check_written_out(
     if long > _WRITTEN_OUT:
         raise KgdashError(
             f"the triples in {shown}, written out, have {long:,} bytes; expected at most "
-            f"{_WRITTEN_OUT:,}: shorten the labels"
+            f"{_WRITTEN_OUT:,}: shorten names and labels"
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
+from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.files.extensions import check_extension
 
@@ -91,15 +92,28 @@ def _marked(value: Any) -> Any:
     return value.replace("\r", _MARK) if isinstance(value, str) else value
 
 
-def csv_bytes(table: pd.DataFrame) -> bytes:
+def csv_bytes(table: pd.DataFrame, most: int | None = None) -> bytes:
     """Return a table as CSV for spreadsheets, without its index, made a part of its rows at a time.
 
     As one text it would be held thrice, by four bytes a character if one of them is wide.
+
+    :param most: bytes that it may have
+    :raises KgdashError: once it has more
     """
     content = io.BytesIO()
     with safe_csv(True):
-        sum(_text_rows(row_parts(table, _PART), content, ","))
+        for _ in _text_rows(row_parts(table, _PART), content, ","):
+            if most is not None and content.tell() > most:
+                raise too_long(most)
     return content.getvalue()
+
+
+def too_long(most: int) -> KgdashError:
+    """Say that a file has more bytes than a server gives."""
+    return KgdashError(
+        f"the file has more than {most:,} bytes, which this server gives at most: take fewer "
+        "rows, or the command line"
+    )
 
 
 def row_parts(table: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgdash.errors import KgdashError, UnknownName
+from kgdash.files.bounds import held_bytes
 from kgdash.graph.arrow_texts import MANY, ArrowTexts, as_arrow, texts_at
 from kgdash.graph.text_index import TextIndex, index_texts
 
@@ -80,6 +81,12 @@ class NameLookup:
         made = np.array([self.distinct_label(int(each)) for each in ids], dtype=object)
         texts[rows] = made[place]
         return texts
+
+    def longest_texts(self) -> list[str]:
+        """Return of every id what is longer when it is written: its name, or `distinct_label`."""
+        numbers = np.arange(len(self._names))
+        both = zip(texts_at(self._names, numbers), self.distinct_labels(numbers), strict=True)
+        return [max(texts, key=held_bytes) for texts in both]
 
     @cached_property
     def _taken(self) -> np.ndarray:

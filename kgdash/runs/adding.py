@@ -76,7 +76,8 @@ def _check_bounds(run: Path, shown: str) -> None:
     for listed in (graph.relations, graph.relation_labels):
         check_listed(listed, shown, "relations")
     triples = np.concatenate([*graph.splits.values()])
-    check_written_out(triples, graph.entity_labels, graph.relation_labels, shown)
+    entities, relations = graph.entity_lookup, graph.relation_lookup
+    check_written_out(triples, entities.longest_texts(), relations.longest_texts(), shown)
 
 
 def _check_record(run: Path, shown: str) -> None:

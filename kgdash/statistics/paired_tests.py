@@ -173,15 +173,15 @@ def shared_p(differences: np.ndarray, units: np.ndarray) -> np.ndarray:
     :param units: int64, ``(rows, ways)``: which unit a row is of
     :return: the largest p-value of a column, shape ``(columns,)``; ways of so few units that no
         p-value could come below 5% once it is corrected for all columns are left out: of fewer than
-        `FEWEST_UNITS`, and one more each time that columns double
+        `FEWEST_UNITS`, and one more each time that columns double; NaN where no way is left
     """
-    p_values = np.zeros(differences.shape[1])
+    p_values = np.full(differences.shape[1], np.nan)
     fewest = FEWEST_UNITS + math.log2(max(1, len(p_values)))
     for way in units.T:
         _, place = np.unique(way, return_inverse=True)
         if place.max(initial=0) + 1 >= fewest:
             sums = np.stack([np.bincount(place, column) for column in differences.T], axis=1)
-            p_values = np.maximum(p_values, permutation_p(sums, RESAMPLES))
+            p_values = np.fmax(p_values, permutation_p(sums, RESAMPLES))
     return p_values
 
 

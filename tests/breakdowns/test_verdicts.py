@@ -9,7 +9,7 @@ from kgdash.ranking.metric_lookup import find_metric
 
 
 def ranks(heads, tails):
-    triples = {"head": 0, "relation": 0, "tail": 0}
+    triples = {"head": np.arange(len(heads)), "relation": 0, "tail": 0}
     parts = [
         pd.DataFrame({**triples, "side": side, "realistic": np.array(values, dtype=float)})
         for side, values in (("head", heads), ("tail", tails))

@@ -149,6 +149,12 @@ def test_forest_of_pairs():
     assert len(texts) == 3
 
 
+def test_pairs_of_which_too_few_units_tell_are_not_coloured():
+    figure = pair_forest(TESTS.assign(p_shared=np.nan))
+    assert not {trace.marker.color for trace in figure.data} & {A_WINS, B_WINS}
+    assert figure.layout.annotations[0].text.startswith("x − y  <b>0.200</b>  p –")
+
+
 def regions(count):
     difference = np.linspace(0.5, -0.5, count)
     return pd.DataFrame(

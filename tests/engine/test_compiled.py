@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pytest
@@ -25,9 +26,17 @@ def test_settings_are_left_as_they_were(monkeypatch, tmp_path):
 
 def test_what_was_compiled_is_kept_in_the_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(module, "_folder", lambda: str(tmp_path / "kept"))
+    monkeypatch.setattr(module.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
     assert compiled(double)(4) == 8
-    assert list((tmp_path / "kept").rglob("*double*.nbc"))
+    assert list((tmp_path / "kgdash").rglob("*double*.nbc"))
+
+
+def test_a_chosen_folder_changes_with_the_sources_too(monkeypatch, tmp_path):
+    """Kernels of an older version counted after an update."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert compiled(double)(4) == 8
+    assert [path.name for path in tmp_path.iterdir()] == [Path(module._folder("")).name]
+    assert list(tmp_path.glob("kernels-*/*/*double*.nbc"))
 
 
 def test_nowhere_to_keep_it(monkeypatch, tmp_path):
@@ -49,11 +58,11 @@ def test_other_sources_have_another_folder(monkeypatch, tmp_path, name):
     for source in ("kernels.py", "microkernels.py", "counting.py"):
         (tmp_path / source).write_text(source)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "compiled.py"))
-    before = module._folder()
+    before = module._folder("")
     (tmp_path / "counting.py").write_text("other")
-    assert module._folder() == before
+    assert module._folder("") == before
     (tmp_path / name).write_text("other")
-    assert module._folder() != before
+    assert module._folder("") != before
 
 
 READ = """

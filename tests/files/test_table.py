@@ -109,4 +109,6 @@ def test_parts_of_rows_make_the_same_text(monkeypatch, rows):
     about = {"n": range(9), "name": ["=a", "b,\r", 'c"', None, "😀"] * 2}
     table = pd.DataFrame({"n": about["n"], "name": about["name"][:9], "x": 0.1}).head(rows)
     whole = to_csv(for_spreadsheets(table), index=False)
-    assert csv_bytes(table).decode() == whole
+    assert csv_bytes(table, len(whole.encode())).decode() == whole
+    with pytest.raises(KgdashError, match="has more than"):
+        csv_bytes(table, len(whole.encode()) - 1)

@@ -1,5 +1,6 @@
 """Runs from elsewhere become one's own, whole or not at all."""
 
+import hashlib
 import io
 import json
 import shutil
@@ -154,6 +155,24 @@ def test_long_labels_of_many_triples(mine, monkeypatch):
             add_zip(zipped(mine), "r.zip")
         assert nothing_left()
     assert add_zip(zipped(mine), "r.zip").name == "r"  # at this machine
+
+
+@pytest.mark.parametrize("label", ["a", ""])
+def test_long_names_of_labels_that_are_short(mine, monkeypatch, label):
+    """They are written beside labels that others have, kept with judgements: 2.7 GB of 37 KB."""
+    graph = json.loads((mine / "graph.json").read_text())
+    count = len(graph["entities"])
+    graph["entity_labels"] = [label or f"e{number}" for number in range(count)]
+    graph["entities"] = [f"{number:0500}" for number in range(count)]
+    (mine / "graph.json").write_text(json.dumps(graph))
+    manifest = json.loads((mine / "run.json").read_text())
+    digest = hashlib.sha256((mine / "graph.json").read_bytes()).hexdigest()
+    manifest["sha256"]["graph.json"] = digest
+    (mine / "run.json").write_text(json.dumps(manifest))
+    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 2_000_000)
+    refused = pytest.raises(KgdashError, match=r"triples in r\.zip, written out, have 6,\d")
+    with working_for(Visitor("ada", "ada", roots=())), refused:
+        add_zip(zipped(mine), "r.zip")
 
 
 def test_a_long_record_that_each_list_of_runs_would_read(mine):

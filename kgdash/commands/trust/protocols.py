@@ -35,6 +35,7 @@ def protocols(
     output: Output,
 ) -> None:
     """Say what protocols that rank among a few candidates would have said, and which runs flip."""
+    from kgdash.studies.comparison.comparison import distinct_names
     from kgdash.studies.protocols.orders import protocol_orders
     from kgdash.studies.protocols.protocols import ProtocolSetting
 
@@ -50,7 +51,8 @@ def protocols(
     tables = {"values": found.values, "orders": found.orders, "flips": found.flips}
 
     def about() -> dict[str, Any]:
-        notes = {run.name: list(run.notes) for run in loaded}
+        named = zip(distinct_names(loaded), loaded, strict=True)
+        notes = {name: list(run.notes) for name, run in named}
         return {"runs": list(notes), "notes": notes, **asdict(setting)} | records(tables)
 
     output.show(tables[table], about)

@@ -46,6 +46,8 @@ def comparison_verdict(tests: pd.DataFrame) -> str:
     said = f"**{best}** has the highest MRR, {number(means[best])}"
     if triples < SMALL:
         return f"{said}, over only {triples} triples: too few to call it better."
+    if tests["p_shared"].isna().any():
+        return f"{said}, over too few heads, relations and tails to call it better."
     told = (tests["p_holm"] < LEVEL) & (tests["p_shared"] < LEVEL)
     own = tests[(tests["a"] == best) | (tests["b"] == best)]
     others = own["a"].where(own["b"] == best, own["b"])

@@ -65,6 +65,12 @@ def _is_one(folder: Path, other: Path) -> bool:
         return False
 
 
+def with_others(run: Run, others: Mapping[str, Run]) -> dict[str, Run]:
+    """Put a run before others by name, by its weights too where one of them has its name."""
+    name = run.name if run.name not in others else f"{run.name} ({run.weights_digest[:6]})"
+    return {name: run, **others}
+
+
 def same_triple(
     runs: Mapping[str, Run],
     triple: InspectedTriple,

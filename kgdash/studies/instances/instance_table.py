@@ -96,7 +96,8 @@ def read_rule_table(
         raise KgdashError(f"{shown} holds more than {MAX_RULES:,} rules; keep fewer")
     check_listed(rules, shown, "rules")
     triples = table[IDS].to_numpy()
-    check_written_out(triples, graph.entity_labels, graph.relation_labels, shown)
+    entities, relations = graph.entity_lookup, graph.relation_lookup
+    check_written_out(triples, entities.longest_texts(), relations.longest_texts(), shown)
     table["number"] = table.groupby(["group", "name"], sort=False).ngroup()
     _check_labels(table, names, shown)
     return _instances(table, names, graph, shown)

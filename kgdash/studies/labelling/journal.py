@@ -58,13 +58,15 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
     try:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
-            before = _read(path)
+            before, line = _read(path), _line(_to_json(event))
+            if (path.stat().st_size if path.exists() else 0) + len(line) > _MAX_BYTES:
+                raise KgdashError(f"{path} is full: remove labels that are done with, or move it")
             with path.open("ab") as stream:
                 _drop_torn_line(path)
                 if not path.stat().st_size:
                     head = {"format": _FORMAT, "version": _VERSION, "graph": graph.name}
                     stream.write(_line(head))
-                stream.write(_line(_to_json(event)))
+                stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
             sync(path.parent)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
 
 #: rows that predict one triple which are shown and kept with its label: a table handed in may have
-#: any number of instances of a rule
-_MOST = 200
+#: any number of instances of a rule; and ways on which all of them may hold that are kept with it
+_MOST, _KEPT = 200, 1_000
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,17 @@ class LabelQueue:
         return instance_triples(self.graph, self.triples, instance)
 
     def groundings(self, triple: NamedTriple) -> tuple[RuleGroundings, ...]:
-        """Return why a triple is predicted, to be kept with its label."""
+        """Return why a triple is predicted, to be kept with its label: on `_KEPT` ways together."""
         found = []
-        for instance, rule in self.instances_of(triple)[["instance", "group"]].to_numpy():
+        instances = self.instances_of(triple)[["instance", "group"]].to_numpy()
+        most = _KEPT // max(len(instances), 1)
+        for instance, rule in instances:
             rows = self.triples[
                 (self.triples["instance"] == instance) & ~self.triples["is_answer_triple"]
             ]
             bodies = [
                 tuple(named_triple(row, self.graph) for row in body[IDS].to_numpy())
-                for _, body in rows.groupby("grounding")
+                for _, body in rows[rows["grounding"] < most].groupby("grounding")
             ]
             found.append(RuleGroundings(str(rule), tuple(bodies)))
         return tuple(found)

@@ -17,6 +17,7 @@ from kgdash.statistics.estimate import number, percent
 from kgdash.studies.explanations.explanation import Explanation
 from kgdash.studies.explanations.verdict import rank_change
 from kgdash.studies.inspection.inspection import Inspection
+from kgdash.studies.inspection.other_runs import with_others
 from kgdash.studies.trust.basis import EPSILON, Basis, card_basis, is_at_hand, questions
 from kgdash.studies.trust.competing import distinct
 
@@ -198,7 +199,8 @@ def _agreement(found: Inspection, others: Mapping[str, Run], side: str) -> CardF
         return _unknown("agreement", why)
     own = found.sides[side]
     assert own.answer is not None, "the triple is whole"
-    ranks = {found.run.name: own.rank(own.answer).realistic}
+    (name, *_) = with_others(found.run, others)
+    ranks = {name: own.rank(own.answer).realistic}
     for name, run in others.items():
         table = run.ranks(triples=found.triple.row, filter=found.filter, sides=[side])
         ranks[name] = float(table["realistic"].iloc[0])

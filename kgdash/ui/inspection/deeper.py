@@ -26,7 +26,11 @@ from kgdash.studies.inspection.geometry import (
     project,
 )
 from kgdash.studies.inspection.inspection import Inspection, K, takes_a_moment, what_beats
-from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
+from kgdash.studies.inspection.other_runs import (
+    runs_on_same_graph,
+    same_triple,
+    with_others,
+)
 from kgdash.studies.inspection.verdict import count_text
 from kgdash.ui.inspection.explanation import show_explanation
 from kgdash.ui.inspection.first_screen import show_candidate_rows
@@ -176,12 +180,13 @@ def show_other_runs(found: Inspection) -> None:
     if not names:
         st.caption("No other run of this graph is bundled, or lies in a folder beside this one.")
         return
-    runs = {run.name: run}
+    others = {}
     for name in names[:_RUNS]:
         try:
-            runs[name] = load_source(name)
+            others[name] = load_source(name)
         except KgdashError as error:  # it was removed since, or is damaged
             st.caption(plain(str(error)))
+    runs = with_others(run, others)
     table = computed(
         "Scoring in other runs",
         (tuple(each.identity for each in runs.values()), "same triple", found.triple, found.filter),

@@ -24,6 +24,7 @@ from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.downloads import made_later
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.table import download, number_columns, written
@@ -113,13 +114,13 @@ def show_labels(run: Run, state: Labelling) -> None:
 
 def _offer_instances(run: Run, state: Labelling) -> None:
     try:
-        text = write_rule_table(instances_of_labels(state, run.graph), run.graph)
+        instances = instances_of_labels(state, run.graph)
     except KgdashError as error:
         st.caption(plain(str(error)))
         return
     st.download_button(
         "Download table of rule instances",
-        text,
+        made_later(partial(write_rule_table, instances, run.graph)),
         file_name=file_name(f"{run.name}-labelled-instances", ".tsv"),
         mime="text/tab-separated-values",
         icon=":material/download:",

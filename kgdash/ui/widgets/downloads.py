@@ -12,6 +12,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.media_file_storage import MediaFileStorage
 
 from kgdash.errors import KgdashError
+from kgdash.files.table import too_long
 from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.page_turns import turns_of
 
@@ -44,15 +45,17 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
         try:
             content = make()
             if len(content) > _MOST:
-                raise KgdashError(
-                    f"the file has {len(content):,} bytes; this server gives {_MOST:,} at most: "
-                    "take fewer rows, or the command line"
-                )
+                raise too_long(_MOST)
             return content
         finally:
             files.release()
 
     return made
+
+
+def most_bytes() -> int | None:
+    """Return the bytes that a file of the visitor may have; None at this machine."""
+    return _MOST if visitor().folder else None
 
 
 class MadeFiles(MediaFileManager):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number, p_value, percent, whole_or_half
-from kgdash.ui.widgets.downloads import made_later
+from kgdash.ui.widgets.downloads import made_later, most_bytes
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_row
 
@@ -234,8 +235,8 @@ def download(table: pd.DataFrame, name: str) -> None:
     :param name: of the files, without an extension; names the buttons too
     """
     # Made at the click: a file made now is gone as soon as refined values replace it.
-    files = {
-        "CSV": (lambda: csv_bytes(table), "text/csv"),
+    files: dict[str, tuple[Callable[[], bytes], str]] = {
+        "CSV": (partial(csv_bytes, table, most_bytes()), "text/csv"),
         "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
     }
     with st.container(horizontal=True):

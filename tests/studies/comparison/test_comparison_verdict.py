@@ -51,5 +51,7 @@ def test_runs_that_differ_by_a_coin_of_each_unit(umls, bundled, unit):
 
 
 def test_few_triples_make_no_claim():
+    said = comparison_verdict(table_of(0.01, 0.01).assign(p_shared=np.nan))
+    assert said.endswith("over too few heads, relations and tails to call it better.")
     said = comparison_verdict(table_of(0.01, 0.01, triples=29).assign(p_shared=0))
     assert said.endswith("over only 29 triples: too few to call it better.")

@@ -10,7 +10,11 @@ from kgdash.runs.bundled import bundled_names
 from kgdash.studies.inspection import other_runs
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple
-from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
+from kgdash.studies.inspection.other_runs import (
+    runs_on_same_graph,
+    same_triple,
+    with_others,
+)
 from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.tiny_runs import altered_run
 
@@ -75,6 +79,15 @@ def test_each_run_has_its_own_figures(bundled):
             found.relik.head_rank,
             found.relik.tail_rank,
         ]
+
+
+def test_another_run_of_one_s_own_name(bundled):
+    """It took the place of the run that was asked about, whose numbers stood nowhere."""
+    own, other = bundled("umls-rotate"), bundled("umls-distmult")
+    found = with_others(own, {"umls-rotate": other, "b": own})
+    assert [*found] == [f"umls-rotate ({own.weights_digest[:6]})", "umls-rotate", "b"]
+    assert [*found.values()] == [own, other, own]
+    assert [*with_others(own, {"b": other})] == ["umls-rotate", "b"]
 
 
 def test_runs_of_other_graphs_are_refused(bundled):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
+from kgdash.studies.labelling import journal
 from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, Labelling, RuleGroundings
 from kgdash.studies.labelling.journal import add_event, journal_file, read_journal
 from tests.support.instance_fakes import small_graph
@@ -62,6 +63,17 @@ def test_a_torn_line_is_all_that_is_lost():
         assert path.read_bytes() == whole
     path.write_bytes(whole[:5])
     assert add_event(GRAPH, events[1]).events == tuple(events[1:])
+
+
+def test_a_full_journal_takes_nothing_and_stays_readable(monkeypatch):
+    event = Event(SKIP, TRIPLES[0])
+    add_event(GRAPH, event)
+    size = journal_file(GRAPH).stat().st_size
+    monkeypatch.setattr(journal, "_MAX_BYTES", size + 5)
+    with pytest.raises(KgdashError, match="is full: remove labels"):
+        add_event(GRAPH, event)
+    assert journal_file(GRAPH).stat().st_size == size
+    assert len(read_journal(GRAPH).events) == 1
 
 
 def test_a_lock_of_a_process_that_died_goes_at_the_next_look():

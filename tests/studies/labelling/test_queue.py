@@ -25,6 +25,20 @@ def test_of_many_instances_that_predict_one_triple_some_are_shown_and_kept(queue
     assert len(many.groundings(triple)) == 200
 
 
+def test_of_many_ways_on_which_one_triple_is_predicted_some_are_kept(queue, monkeypatch):
+    """A click wrote 196 MB of a table of 130,000 rows."""
+    (instance, group), *_ = queue.table[["instance", "group"]].to_numpy()
+    body = queue.triples[queue.triples["instance"] == instance]
+    ways = pd.concat([body.assign(grounding=way) for way in range(2_000)], ignore_index=True)
+    table = queue.table[queue.table["instance"] == instance].head(1)
+    triple = named_triple(table[["head", "relation", "tail"]].iloc[0], queue.graph)
+    many = replace(queue, table=table, triples=ways)
+    ((rule, kept),) = [(each.rule, each.groundings) for each in many.groundings(triple)]
+    assert (rule, len(kept)) == (group, 1_000)
+    twice = replace(many, table=pd.concat([table] * 4, ignore_index=True))
+    assert [len(each.groundings) for each in twice.groundings(triple)] == [250] * 4
+
+
 def test_a_queue_holds_what_rules_predict_and_nobody_knows(queue):
     # r0(a, h) ∧ r0(h, b) ⇒ r1(a, b) predicts (3, 1, 5), which test has, and (4, 1, 6).
     rule = "?a  r0  ?h  ?h  r0  ?b   => ?a  r1  ?b"
