@@ -77,7 +77,8 @@ def clear(
         raise KgdashError(f"expected a number of days; found {older_than:g}")
     keys = None
     if key:
-        keys = [name for name in list_cache()["key"] if name.startswith(tuple(key))]
+        starts = tuple(filter(None, key))  # of an unset variable, which would name all
+        keys = [name for name in list_cache()["key"] if name.startswith(starts)]
     age = None if older_than is None else timedelta(days=older_than)
     count = clear_cache(keys, run, kind, age)
     print(f"deleted {count} tables from {cache_directory()}")

@@ -30,6 +30,10 @@ _DRAFT = ".kgdash-part"
 #: names of drafts, as `tempfile` makes them, and of SQLite's journals beside them
 _OURS = re.compile(r"(?P<draft>\..*-[a-z0-9_]{8}\.kgdash-part)(?P<journal>-journal)?", re.DOTALL)
 
+#: what others may not do with what this process writes, as it was started
+_UMASK = os.umask(0o077)
+os.umask(_UMASK)
+
 #: bytes of a file's name that its draft's begins with
 _NAME = 80
 
@@ -53,7 +57,7 @@ def atomic_file(out: Path) -> Iterator[Path]:
 
 
 def write_atomically(out: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file that somebody asked for and may share: whole or not at all, readable by all.
+    """Write a file that somebody asked for and may share: whole or not at all, see `share`.
 
     :param write: writes the content to the path that it is given
     :raises KgdashError: if the file can not be written, or is a device or a pipe: a file would take
@@ -64,9 +68,14 @@ def write_atomically(out: Path, write: Callable[[Path], Any]) -> None:
             check_regular(out)
         with atomic_file(out) as part:
             write(part)
-            part.chmod(0o644)
+            share(part)
     except OSError as error:
         raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
+
+
+def share(path: Path) -> None:
+    """Let others read what was a draft, as far as the umask does."""
+    path.chmod((0o777 if path.is_dir() else 0o666) & ~_UMASK)
 
 
 @contextmanager

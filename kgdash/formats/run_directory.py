@@ -24,7 +24,7 @@ import torch
 from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import draft_folder, publish, sweep_drafts
+from kgdash.files.atomic import draft_folder, publish, share, sweep_drafts
 from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
@@ -83,9 +83,8 @@ def write_run(
             safetensors.torch.save_file(_apart(state), draft / WEIGHTS)
             sums = {name: file_digest(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)}
             _write_json(draft / MANIFEST, about | {"sha256": sums})
-            for path in draft.iterdir():
-                path.chmod(0o644)
-            draft.chmod(0o755)
+            for path in (*draft.iterdir(), draft):
+                share(path)
             publish(draft, out)
         keep_graph(_source(sums), graph)
     except (OSError, SafetensorError) as error:

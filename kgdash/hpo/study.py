@@ -12,7 +12,7 @@ import optuna
 from sqlalchemy.exc import SQLAlchemyError
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import atomic_file
+from kgdash.files.atomic import atomic_file, share
 from kgdash.files.bounded_reading import reads
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import open_regular
@@ -92,7 +92,9 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
             study._storage.remove_session()
             if goes_on:
                 _copy_trials(path, part)
-            part.chmod(path.stat().st_mode if goes_on else 0o644)
+            share(part)
+            if goes_on:
+                part.chmod(path.stat().st_mode)
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return _study(path)

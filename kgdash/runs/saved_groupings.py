@@ -14,7 +14,7 @@ from typing import Any
 
 from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
-from kgdash.files.atomic import atomic_file, make_folder
+from kgdash.files.atomic import atomic_file, make_folder, share
 from kgdash.files.byte_sizes import written_size
 from kgdash.files.lock import hold_lock
 from kgdash.files.text import decode_text, parse_plain_json, read_content
@@ -99,7 +99,7 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
                 "groupings": list(groupings.values()),
             }
             _write(content, part)
-            part.chmod(0o644)
+            share(part)
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return path

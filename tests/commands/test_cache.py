@@ -70,6 +70,7 @@ class TestCache:
 
     def test_clear_by_the_start_of_a_key(self, call, filled):
         assert call("cache", "clear", "--key", "none such").startswith("deleted 0 tables")
+        assert call("cache", "clear", "--key", "").startswith("deleted 0 tables")
         start = filled["key"][1][:8]
         assert call("cache", "clear", "--key", start).startswith("deleted 1 tables")
         assert store.list_cache()["kind"].tolist() == ["ranks"]

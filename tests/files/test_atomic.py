@@ -94,6 +94,22 @@ def test_a_dead_draft_s_journal_goes_with_it(tmp_path, monkeypatch, reverse):
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("umask", "folder", "file"), [(0o022, 0o755, 0o644), (0o077, 0o700, 0o600)]
+)
+def test_what_others_may_read_is_what_the_umask_lets_them(tmp_path, umask, folder, file):
+    code = (
+        f"import os; os.umask({umask})\nfrom pathlib import Path\n"
+        "from kgdash.files.atomic import share, write_atomically\n"
+        "write_atomically(Path('file'), lambda part: part.write_text('a'))\n"
+        "Path('folder').mkdir(mode=0o700); share(Path('folder'))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("folder", "file")]
+    assert modes == [folder, file]
+
+
 def test_one_that_fails_leaves_what_was_there(tmp_path):
     write(tmp_path / "out", "before")
 

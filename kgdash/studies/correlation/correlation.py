@@ -149,14 +149,14 @@ def correlation_study(
     All sizes start from the same entities and seeds of walks, so that a smaller subgraph is the
     beginning of a larger one.
 
-    :param sizes: of the subgraphs, in entities, in place of the sampling's; default:
+    :param sizes: of the subgraphs, in entities, in place of the sampling's, each once; default:
         `default_size` alone
     :param bootstrap: of the intervals, over subgraphs
     :return: the tables of `score_subgraphs` and of `correlations` with ReliK dealt anew, each with
         a column ``size`` before
     :raises KgdashError: as they do
     """
-    sizes = list(sizes) or [default_size(run)]
+    sizes = list(dict.fromkeys(sizes)) or [default_size(run)]
     drawing, scoring, correlating = phases(progress, [0.1, 0.7, 0.2])
     drawn: list[Subgraph] = []
     for size, report in zip(sizes, phases(drawing, [1.0] * len(sizes)), strict=True):

@@ -187,7 +187,7 @@ def _weights(jobs: Sequence[tuple[Fold, str]], plan: CrossValidation, workdir: P
 def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
     """Draw the subgraphs of all sizes, and say the size of each."""
     drawn: list[Subgraph] = []
-    sizes = plan.sizes or (default_size(run),)
+    sizes = tuple(dict.fromkeys(plan.sizes)) or (default_size(run),)
     for size in sizes:
         way = SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk)
         drawn += draw_subgraphs(run, way)

@@ -91,6 +91,10 @@ def test_sizes(umls):
         rows = whole[whole["size"] == 20].drop(columns="size").reset_index(drop=True)
         pd.testing.assert_frame_equal(rows, part)
     assert tables["seed_entity"][:12].tolist() == tables["seed_entity"][12:].tolist()
+    # A size that is said twice counted each subgraph twice, as if there were more.
+    again = correlation_study(umls, [20, 20], sampling, evaluation, bootstrap)
+    for twice, once in zip(again, (tables, found), strict=True):
+        pd.testing.assert_frame_equal(twice, once[once["size"] == 20].reset_index(drop=True))
 
 
 def test_several_runs_are_each_run_s_study(umls, bundled):
