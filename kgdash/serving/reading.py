@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 import h11
+import uvicorn
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -51,9 +52,11 @@ _MOST_LINE = 2**14
 _MOST_WISHES = 2**9
 _WISHES = (b"connection", b"upgrade", b"sec-websocket-")
 
-#: connections that are open at once, and files that are left for those that asyncio takes at one go
-#: before any is counted, and for all else
-_MOST_OPEN, _OTHER_FILES = 2**13, 2**11 + 2**8
+#: connections that are open at once, and files that are left for all else
+_MOST_OPEN, _OTHER_FILES = 2**13, 2**9
+
+#: connections that are taken at one go, before anything else is done or any of them is counted
+_TAKEN = 64
 
 #: how often it is told that there are no files left: once, and each minute
 _told = Pace(1, 1 / 60)
@@ -249,12 +252,20 @@ def most_files() -> int:
     return wanted
 
 
+class _Config(uvicorn.Config):
+    """The server's settings, `_TAKEN` among them, of which uvicorn says 2,048."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **{"backlog": _TAKEN, **named})
+
+
 def read_unhurriedly(longest: int) -> None:
     """Have the server that this process starts read so.
 
     :param longest: bytes of a message
     """
     UnhurriedWebSocket.longest = longest
+    uvicorn.Config = _Config  # type: ignore[misc]
     files = most_files()
     UnhurriedHTTP.most = max(files - _OTHER_FILES, files // 2)
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)

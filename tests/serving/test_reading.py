@@ -57,6 +57,7 @@ def _unhurried(monkeypatch):
         for name, value in protocols.items():
             monkeypatch.setitem(protocols, name, value)
     monkeypatch.setattr(reading, "_greedy", Pace(0.0, 50.0))
+    monkeypatch.setattr(uvicorn, "Config", uvicorn.Config)
     monkeypatch.setattr(http11, "MAX_LINE_LENGTH", http11.MAX_LINE_LENGTH)
     reading.read_unhurriedly(1000)
 
@@ -188,6 +189,25 @@ def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(mo
 
     run_apart(come())
     assert not reading._silent
+
+
+def test_connections_are_taken_few_at_one_go(monkeypatch):
+    """Of 2,048 that came at once all were taken before anybody was answered: 27 s."""
+    goes = []
+    plain = asyncio.SelectorEventLoop._accept_connection
+
+    def counted(loop, factory, sock, ssl, server, backlog, *more):
+        goes.append(backlog)
+        return plain(loop, factory, sock, ssl, server, backlog, *more)
+
+    monkeypatch.setattr(asyncio.SelectorEventLoop, "_accept_connection", counted)
+
+    async def come() -> None:
+        async with served(ok) as port:
+            assert b"204" in await answer_to(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+
+    run_apart(come())
+    assert set(goes) == {64}
 
 
 def test_it_is_told_once_that_no_file_is_left(monkeypatch, caplog):
