@@ -71,11 +71,12 @@ def kernels_of(copy: Path) -> Path:
         _CacheLocator.get_suitable_cache_subpath(str(root / "kgdash" / "engine" / "kernels.py"))
         for root in (ROOT, copy)
     )
-    kept, folder = Path(_folder(), here), copy / "kernels"
+    kept, chosen = Path(_folder(""), here), copy / "kernels"
     kept.mkdir(parents=True, exist_ok=True)
-    folder.mkdir()
+    folder = Path(_folder(str(chosen)))
+    folder.mkdir(parents=True)
     (folder / there).symlink_to(kept)
-    return folder
+    return chosen
 
 
 def clean() -> dict[str, str]:
