@@ -1,7 +1,10 @@
 """Compiling with Numba, and keeping what was compiled."""
 
 import hashlib
+import os
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +31,25 @@ def compiled(function: Callable[..., Any], **options: bool) -> Any:
     What was compiled is kept on disk for later processes, where that can be written.
     """
     before = _settings.CACHE_DIR
-    _settings.CACHE_DIR = _folder(before)
+    folder = _settings.CACHE_DIR = _folder(before)
     try:
-        return njit(nogil=True, cache=True, **options)(function)
+        # Where that can not be written Numba would take a place beside the sources, whatever they
+        # are by now.
+        return njit(nogil=True, cache=_is_ours(folder), **options)(function)
     except RuntimeError:
         # Numba found no place that it can write.
         return njit(nogil=True, **options)(function)
     finally:
         _settings.CACHE_DIR = before
+
+
+@lru_cache(maxsize=8)
+def _is_ours(folder: str) -> bool:
+    """Tell whether a folder is there, or can be made, and be written."""
+    with suppress(OSError):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return os.access(folder, os.W_OK | os.X_OK)
+    return False
 
 
 def compiled_bare(function: Callable[..., Any]) -> Any:

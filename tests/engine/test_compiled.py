@@ -39,6 +39,20 @@ def test_a_chosen_folder_changes_with_the_sources_too(monkeypatch, tmp_path):
     assert list(tmp_path.glob("kernels-*/*/*double*.nbc"))
 
 
+def test_nothing_is_kept_beside_the_sources(monkeypatch, tmp_path):
+    """Kernels of older sources counted there, once no other folder could be written."""
+    asked = []
+    real = module.njit
+    monkeypatch.setattr(
+        module, "njit", lambda **named: asked.append(named["cache"]) or real(**named)
+    )
+    (tmp_path / "file").write_text("")
+    for chosen, cache in ((tmp_path / "file", False), (tmp_path / "folder", True)):
+        monkeypatch.setattr(numba.config, "CACHE_DIR", str(chosen))
+        assert compiled(double)(4) == 8
+        assert asked.pop() is cache
+
+
 def test_nowhere_to_keep_it(monkeypatch, tmp_path):
     real = module.njit
 
