@@ -21,12 +21,11 @@ def call(*arguments):
 
 
 def test_predict_then_evaluate(bundled, tmp_path):
-    run = bundled("umls-distmult")
-    triples, scores, files = run.graph.split("valid"), [], []
-    for seed in (0, 1):
-        files.append(tmp_path / f"{seed}.npz")
-        line = call("predict", run.name, files[-1], "--split", "valid", "--seed", seed)
-        heads, tails = predict(run, "valid", seed=seed)
+    triples, scores, files = bundled("umls-distmult").graph.split("valid"), [], []
+    for run in (bundled("umls-distmult"), bundled("umls-transe")):
+        files.append(tmp_path / f"{run.name}.npz")
+        line = call("predict", run.name, files[-1], "--split", "valid", "--seed", 1)
+        heads, tails = predict(run, "valid", seed=1)
         scores.append(evaluate(heads, tails, triples))
         assert ast.literal_eval(line) == {"h10": scores[-1].h10}
         (stored,) = read_submissions([("a.npz", files[-1].read_bytes())], run.graph, len(triples))

@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,8 @@ def read_submissions(
     :param ids: whose ids the files hold: "graph", or "names" where entities are named by numbers
     :return: in the order of the files; those that come in two halves last
     :raises KgdashError: on another format, a damaged file, an array that is not of integers or not
-        of that shape, an id that is no entity's, an entity twice in a row, or a half without the
-        other, or twice
+        of that shape, an id that is no entity's, an entity twice in a row, a half without the
+        other, or twice, or the same predictions twice
     """
     check_ids(graph, ids)
     found: list[Submission] = []
@@ -90,6 +91,11 @@ def read_submissions(
             )
         arrays = dict(zip(_PAIR, (sides["heads"][1], sides["tails"][1]), strict=True))
         found.append(_submission(name, arrays, graph, ids))
+    for a, b in combinations(found, 2):
+        if np.array_equal(a.heads, b.heads) and np.array_equal(a.tails, b.tails):
+            raise KgdashError(
+                f"{a.name} and {b.name} hold the same predictions: leave one of them out"
+            )
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -182,6 +182,9 @@ class _AppliedRules:
         self.train = graph.known(("train",))
         self._rows: list[pd.DataFrame] = []
         self._described: list[tuple[int, str, str]] = []
+        # Each once: of long names, a text for every instance would take gigabytes.
+        self._question = cache(partial(tail_question, graph))
+        self._answer = cache(graph.entity_labels.__getitem__)
 
     def predict(
         self, rule: Rule, number: int, wanted: Sequence[int], beat: Beat
@@ -215,9 +218,8 @@ class _AppliedRules:
         rows["group"] = rule_text(of.rule, self.graph)
         rows["instance"] += before
         self._rows.append(rows)
-        graph = self.graph
         self._described.extend(
-            (before + i, tail_question(graph, h, r), graph.entity_labels[t])
+            (before + i, self._question(h, r), self._answer(t))
             for i, (h, r, t) in enumerate(of.triples.tolist())
         )
 
@@ -225,7 +227,9 @@ class _AppliedRules:
         """Return the rows of all instances, and question and answer of each."""
         columns = [column for column in TRIPLE_COLUMNS if column != "predicted_side"]
         rows = pd.concat(self._rows) if self._rows else pd.DataFrame(columns=columns)
-        described = pd.DataFrame(self._described, columns=["instance", "question", "answer"])
+        described = pd.DataFrame(
+            self._described, columns=["instance", "question", "answer"], dtype=object
+        ).astype({"instance": np.int64})
         types = {"is_answer_triple": bool, "label": bool, "group": str}
         return rows[columns].astype(types), described
 

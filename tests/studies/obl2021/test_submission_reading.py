@@ -103,7 +103,7 @@ def test_round_trip(tmp_path):
 
 def test_several_submissions_and_pairs():
     found = read(
-        ("a.npz", submission_bytes(HEADS, TAILS)),
+        ("a.npz", submission_bytes(TAILS, TAILS)),
         ("heads-1.npy", npy(HEADS)),
         ("tails-2.npy", npy(HEADS)),
         ("tails-1.npy", npy(TAILS)),
@@ -258,3 +258,9 @@ def test_folders_that_differ_by_heads_and_tails_alone_are_two():
     first, second = read(*files)
     np.testing.assert_array_equal(first.heads, first.tails)
     np.testing.assert_array_equal(second.heads, rows(5))
+
+
+def test_the_same_predictions_twice_are_no_two_seeds():
+    both = npz(pred_top10=BOTH)
+    with pytest.raises(KgdashError, match=r"a\.npz and best\.npy hold the same predictions"):
+        read(("a.npz", both), ("best.npy", npy(BOTH)))

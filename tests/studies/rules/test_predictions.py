@@ -18,6 +18,8 @@ from kgdash.studies.rules.predictions import (
     unlabelled_predictions,
 )
 from kgdash.studies.rules.rule import parse_rule, rule_text
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from tests.support.endless import GaveUpError
 from tests.support.instance_fakes import (
     AMIE,
@@ -246,3 +248,12 @@ def test_codex_verified_negatives_label_as_many_as_the_specification_says():
     assert counts.tolist() == [5756, 615]
     groups = instances.table["group"].unique()
     assert set(parsed(groups, graph)) <= set(rules)
+
+
+def test_a_question_and_an_answer_are_one_text_each():
+    """A text for every instance took gigabytes where names are long."""
+    graph = load_dataset("umls")
+    found = find_instances(graph, RuleSelection(max_rules=20, per_rule=50)).table
+    for column in ("question", "answer"):
+        assert found[column].dtype == object
+        assert len({id(text) for text in found[column]}) == found[column].nunique()
