@@ -24,6 +24,7 @@ from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     default_size,
+    distinct_subgraphs,
     draw_subgraphs,
     score_subgraphs,
     task_columns,
@@ -159,11 +160,14 @@ def correlation_study(
     sizes = list(dict.fromkeys(sizes)) or [default_size(run)]
     drawing, scoring, correlating = phases(progress, [0.1, 0.7, 0.2])
     drawn: list[Subgraph] = []
+    of: list[int] = []
     for size, report in zip(sizes, phases(drawing, [1.0] * len(sizes)), strict=True):
-        drawn += draw_subgraphs(run, replace(sampling, size=size), report)
+        picked = draw_subgraphs(run, replace(sampling, size=size), report)
+        drawn += distinct_subgraphs(picked)
+        of += [size] * (len(drawn) - len(of))
     # All sizes at once: what they share is scored once.
     table = score_subgraphs(run, drawn, evaluation, scoring)
-    table.insert(0, "size", np.repeat(sizes, sampling.count))
+    table.insert(0, "size", of)
     parts = []
     for size, report in zip(sizes, phases(correlating, [1.0] * len(sizes)), strict=True):
         mine = (table["size"] == size).to_numpy()

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, check_name
@@ -34,7 +33,12 @@ from kgdash.studies.reliability.subgraph_evaluation import (
     KS,
     SubgraphEvaluation,
 )
-from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs, score_subgraphs
+from kgdash.studies.reliability.subgraph_table import (
+    default_size,
+    distinct_subgraphs,
+    draw_subgraphs,
+    score_subgraphs,
+)
 
 #: the paper's six (numbers.md#6-correlation-study)
 MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
@@ -187,11 +191,13 @@ def _weights(jobs: Sequence[tuple[Fold, str]], plan: CrossValidation, workdir: P
 def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
     """Draw the subgraphs of all sizes, and say the size of each."""
     drawn: list[Subgraph] = []
+    of: list[int] = []
     sizes = tuple(dict.fromkeys(plan.sizes)) or (default_size(run),)
     for size in sizes:
         way = SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk)
-        drawn += draw_subgraphs(run, way)
-    return drawn, np.repeat(sizes, plan.subgraphs).tolist()
+        drawn += distinct_subgraphs(draw_subgraphs(run, way))
+        of += [size] * (len(drawn) - len(of))
+    return drawn, of
 
 
 def _scores(

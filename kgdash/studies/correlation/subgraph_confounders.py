@@ -19,7 +19,11 @@ from kgdash.statistics.partial_correlation import BOOTSTRAP, Controls, partial_t
 from kgdash.studies.correlation.confounders import log_count
 from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
+from kgdash.studies.reliability.subgraph_table import (
+    distinct_subgraphs,
+    draw_subgraphs,
+    score_subgraphs,
+)
 
 #: what ReliK is held against: columns of `subgraph_factors`
 TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")
@@ -39,7 +43,7 @@ def subgraph_factors(
     :raises KgdashError: as they do
     """
     first, second, third = phases(progress, [0.1, 0.7, 0.2])
-    parts = draw_subgraphs(run, sampling, first)
+    parts = distinct_subgraphs(draw_subgraphs(run, sampling, first))
     table = score_subgraphs(run, parts, evaluation, second)
     dealt = dealt_means(run, parts, evaluation, sampling.seed, third)
     return table.assign(mean_log_degree=mean_log_degrees(parts)), dealt

@@ -66,6 +66,13 @@ def draw_subgraphs(
     return drawn
 
 
+def distinct_subgraphs(subgraphs: Sequence[Subgraph]) -> list[Subgraph]:
+    """Leave out subgraphs of the very entities of one before: they tell nothing more."""
+    first = {frozenset(each.entities.tolist()): each for each in reversed(subgraphs)}
+    kept = {id(each) for each in first.values()}
+    return [each for each in subgraphs if id(each) in kept]
+
+
 def score_subgraphs(
     run: Run,
     subgraphs: Sequence[Subgraph],
