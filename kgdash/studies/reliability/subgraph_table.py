@@ -68,9 +68,10 @@ def draw_subgraphs(
 
 def distinct_subgraphs(subgraphs: Sequence[Subgraph]) -> list[Subgraph]:
     """Leave out subgraphs of the very entities of one before: they tell nothing more."""
-    first = {frozenset(each.entities.tolist()): each for each in reversed(subgraphs)}
-    kept = {id(each) for each in first.values()}
-    return [each for each in subgraphs if id(each) in kept]
+    first: dict[frozenset[int], Subgraph] = {}
+    for each in subgraphs:
+        first.setdefault(frozenset(each.entities.tolist()), each)
+    return list(first.values())
 
 
 def score_subgraphs(
