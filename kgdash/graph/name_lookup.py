@@ -1,6 +1,6 @@
 """Finding entities and relations by name or label, of a few or of millions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -82,11 +82,14 @@ class NameLookup:
         texts[rows] = made[place]
         return texts
 
-    def longest_texts(self) -> list[str]:
-        """Return of every id what is longer when it is written: its name, or `distinct_label`."""
+    def longest_texts(self) -> Iterator[str]:
+        """Yield of every id what is longer when it is written: its name, or `distinct_label`.
+
+        Nothing is looked up before the first is asked for.
+        """
         numbers = np.arange(len(self._names))
         both = zip(texts_at(self._names, numbers), self.distinct_labels(numbers), strict=True)
-        return [max(texts, key=held_bytes) for texts in both]
+        yield from (max(texts, key=held_bytes) for texts in both)
 
     @cached_property
     def _taken(self) -> np.ndarray:
