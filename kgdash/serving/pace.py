@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+
+from kgdash.serving.waiting import Waiting
 
 
 class Pace:
@@ -42,63 +43,6 @@ class Full(Exception):
     """So many wait for a turn that no more may."""
 
 
-class _Waiting:
-    """Who waits for a turn, by the networks that they come from, one within the other."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._parts: dict[str, _Waiting] = {}
-        self._here: deque[asyncio.Future[None]] = deque()
-
-    def put(self, asker: Sequence[str], comes: asyncio.Future[None]) -> None:
-        """Have somebody wait behind all of the same network, and one of each other."""
-        self.count += 1
-        if asker:
-            self._parts.setdefault(asker[0], _Waiting()).put(asker[1:], comes)
-        else:
-            self._here.append(comes)
-
-    def first(self) -> asyncio.Future[None]:
-        """Take away whose turn it is: networks go round, and within each its parts."""
-        self.count -= 1
-        if self._here:
-            return self._here.popleft()
-        name = next(iter(self._parts))
-        part = self._parts.pop(name)
-        found = part.first()
-        if part.count:
-            self._parts[name] = part  # behind all others
-        return found
-
-    def make_room(self, asker: Sequence[str]) -> asyncio.Future[None] | None:
-        """Take away the last of the network that has most who wait; None where it is one's own."""
-        if not asker:
-            return None
-        own, most = self._parts.get(asker[0]), self._largest()
-        if self._parts[most].count > (own.count if own else 0) + 1:
-            return self._last_of(most)
-        found = own.make_room(asker[1:]) if own else None
-        self.count -= found is not None
-        return found
-
-    def _largest(self) -> str:
-        """Name the part that has most who wait, the latest of several."""
-        return max(reversed(self._parts), key=lambda name: self._parts[name].count)
-
-    def _last_of(self, name: str) -> asyncio.Future[None]:
-        """Take away the last of a part; one of which nobody waits any more is forgotten."""
-        self.count -= 1
-        part = self._parts[name]
-        if part._parts:
-            found = part._last_of(part._largest())
-        else:
-            part.count -= 1
-            found = part._here.pop()
-        if not part.count:
-            del self._parts[name]
-        return found
-
-
 class Turns:
     """Turns of which few are had at once, each with a rest after it; all who wait go round.
 
@@ -113,7 +57,7 @@ class Turns:
         :param most: that may wait
         """
         self._free, self._rest, self._longest, self._most = at_once, rest, longest, most
-        self._waiting = _Waiting()
+        self._waiting = Waiting[asyncio.Future[None]]()
 
     @asynccontextmanager
     async def turn(self, asker: Sequence[str] = ()) -> AsyncIterator[None]:
@@ -158,3 +102,37 @@ class Turns:
                 first.set_result(None)
                 return
         self._free += 1
+
+
+class Goes:
+    """What is done on the loop few at one go, all who ask going round; then all else has a turn.
+
+    Whoever asks is named as of `Turns`.
+    """
+
+    def __init__(self, at_one_go: int, rest: float) -> None:
+        """Begin with nothing to do.
+
+        :param rest: seconds between two goes
+        """
+        self._at_one_go, self._rest = at_one_go, rest
+        self._waiting, self._goes = Waiting[Callable[[], bool]](), False
+
+    def put(self, asker: Sequence[str], do: Callable[[], bool]) -> None:
+        """Have something done: behind all of the same asker, and one of each other.
+
+        :param do: which returns whether anything was left to do
+        """
+        self._waiting.put(asker, do)
+        if not self._goes:
+            self._goes = True
+            asyncio.get_running_loop().call_soon(self._go)
+
+    def _go(self) -> None:
+        done = 0
+        while self._waiting.count and done < self._at_one_go:
+            done += self._waiting.first()()
+        if self._waiting.count:
+            asyncio.get_running_loop().call_later(self._rest, self._go)
+        else:
+            self._goes = False

@@ -8,8 +8,8 @@ takes them apart, ever learns of them.
 from __future__ import annotations
 
 import asyncio
-import errno
 import time
+from functools import partial
 from typing import Any
 
 import h11
@@ -19,12 +19,9 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets import http11
 
-from kgdash.serving.pace import Pace
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+from kgdash.serving.connections import FewTaken, most_connections, tell_seldom
+from kgdash.serving.pace import Goes, Pace
+from kgdash.serving.waiting import networks
 
 #: bytes that are read of a connection at once
 _AT_ONCE = 2**13
@@ -52,14 +49,9 @@ _MOST_LINE = 2**14
 _MOST_WISHES = 2**9
 _WISHES = (b"connection", b"upgrade", b"sec-websocket-")
 
-#: connections that are open at once, and files that are left for all else
-_MOST_OPEN, _OTHER_FILES = 2**13, 2**9
-
-#: connections that are taken at one go, before anything else is done or any of them is counted
-_TAKEN = 64
-
-#: how often it is told that there are no files left: once, and each minute
-_told = Pace(1, 1 / 60)
+#: requests that begin at one go, and seconds until others may: a page's forty are there at once,
+#: and what thousands of open connections ask for all at once keeps nobody's page waiting
+_BEGIN, _THEN = 8, 0.005
 
 #: bytes of a path, which is a page's name, or holds a session's and a file's number
 _MOST_PATH = 2**10
@@ -148,10 +140,11 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
 
     ``most``: connections that are open at once. Where a process has no file left for one more, the
-    loop that answers all does nothing but try.
+    loop that answers all does nothing but try. ``beginning``: where requests wait to begin.
     """
 
     most: int
+    beginning: Goes
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
@@ -163,7 +156,7 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
         super().connection_made(transport)
-        asyncio.get_running_loop().set_exception_handler(_tell_seldom)
+        asyncio.get_running_loop().set_exception_handler(tell_seldom)
         _silent[self] = None
         if len(self.connections) > self.most:
             first = next(iter(_silent))
@@ -176,12 +169,33 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Read; where a request begins, when it is its network's turn."""
+        if self.conn.their_state is h11.IDLE if hasattr(self, "conn") else self._is_silent():
+            self._unset_keepalive_if_required()
+            self.transport.pause_reading()
+            asker = networks(str((self.client or ("",))[0]))
+            self.beginning.put(asker, partial(self._begin, data))
+        else:
+            self._hear(data)
+
+    def _begin(self, data: bytes) -> bool:
+        """Read on, unless the connection has ended, and return whether there was anything to."""
+        if self.transport.is_closing():
+            return False
+        self.transport.resume_reading()
+        self._hear(data)
+        return True
+
+    def _hear(self, data: bytes) -> None:
         """Read, and know whether a request is under way."""
         self._read(data)
-        if self in self.connections and (self.cycle is None or self.cycle.response_complete):
+        if self in self.connections and self._is_silent():
             _silent.setdefault(self)
         else:
             _silent.pop(self, None)
+
+    def _is_silent(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
 
     def _read(self, data: bytes) -> None:
         """Read, unless a request begins with more lines than anybody sends."""
@@ -226,48 +240,15 @@ class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
-def _tell_seldom(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
-    """Have asyncio tell of a connection that finds no file left only now and then.
-
-    It tells of each that waits, 2,048 times a second, with a traceback.
-    """
-    error = about.get("exception")
-    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
-        loop.default_exception_handler(about)
-    elif _told.left() >= 1:
-        _told.take(1)
-        loop.default_exception_handler(about)
-
-
-def most_files() -> int:
-    """Have this process open as many files as it needs, or may, and return how many."""
-    wanted = _MOST_OPEN + _OTHER_FILES
-    if resource is None:
-        return wanted
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return wanted
-
-
-class _Config(uvicorn.Config):
-    """The server's settings, `_TAKEN` among them, of which uvicorn says 2,048."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **{"backlog": _TAKEN, **named})
-
-
 def read_unhurriedly(longest: int) -> None:
     """Have the server that this process starts read so.
 
     :param longest: bytes of a message
     """
     UnhurriedWebSocket.longest = longest
-    uvicorn.Config = _Config  # type: ignore[misc]
-    files = most_files()
-    UnhurriedHTTP.most = max(files - _OTHER_FILES, files // 2)
+    uvicorn.Config = FewTaken  # type: ignore[misc]
+    UnhurriedHTTP.beginning = Goes(_BEGIN, _THEN)
+    UnhurriedHTTP.most = most_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{__name__}:UnhurriedWebSocket"

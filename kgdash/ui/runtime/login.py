@@ -6,7 +6,6 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections import defaultdict
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.pace import Full, Pace, Turns
 from kgdash.serving.settings import ServerSettings
+from kgdash.serving.waiting import networks
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
@@ -173,21 +173,8 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _networks(scope: Scope) -> tuple[str, ...]:
-    """Return where a request comes from: networks, the widest first, down to what one visitor has.
-
-    Of IPv6 that is a network of 64 bits; a customer may have a thousand of them, or more.
-    """
-    told = str((scope.get("client") or ("",))[0])
-    try:
-        address = ipaddress.ip_address(told)
-    except ValueError:  # of a socket that has none
-        return (told,)
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is None:
-            return tuple(address.exploded[:length] for length in (9, 14, 19))
-        address = address.ipv4_mapped
-    parts = str(address).split(".")
-    return tuple(".".join(parts[:count]) for count in (2, 3, 4))
+    """Return where a request comes from."""
+    return networks(str((scope.get("client") or ("",))[0]))
 
 
 def _into(answer: list[Message]) -> Send:

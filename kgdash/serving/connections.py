@@ -1,0 +1,61 @@
+"""How many connections a server takes at once and has open: a process opens only so many files.
+
+Where it has none left for one more, the loop that answers all does nothing but try, and tell of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from typing import Any
+
+import uvicorn
+
+from kgdash.serving.pace import Pace
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+#: connections that are open at once, and files that are left for all else
+_MOST_OPEN, _OTHER_FILES = 2**13, 2**9
+
+#: connections that are taken at one go, before anything else is done or any of them is counted
+_TAKEN = 64
+
+#: how often it is told that there are no files left: once, and each minute
+_told = Pace(1, 1 / 60)
+
+
+class FewTaken(uvicorn.Config):
+    """A server's settings, `_TAKEN` among them, of which uvicorn says 2,048."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **{"backlog": _TAKEN, **named})
+
+
+def most_connections() -> int:
+    """Have this process open as many files as it needs, or may, and return how many connections."""
+    if resource is None:
+        return _MOST_OPEN
+    wanted = _MOST_OPEN + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(wanted - _OTHER_FILES, wanted // 2)
+
+
+def tell_seldom(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+    """Have asyncio tell of a connection that finds no file left only now and then.
+
+    It tells of each that waits, 2,048 times a second, with a traceback.
+    """
+    error = about.get("exception")
+    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+        loop.default_exception_handler(about)
+    elif _told.left() >= 1:
+        _told.take(1)
+        loop.default_exception_handler(about)

@@ -1,0 +1,85 @@
+"""Who waits on a server, by the networks that they come from, which go round."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import deque
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+def networks(address: str) -> tuple[str, ...]:
+    """Return the networks that an address is in, the widest first, down to what one visitor has.
+
+    Of IPv6 that is a network of 64 bits; a customer may have a thousand of them, or more. What is
+    no address, as of a socket that has none, is a network of its own.
+    """
+    try:
+        read = ipaddress.ip_address(address)
+    except ValueError:
+        return (address,)
+    if isinstance(read, ipaddress.IPv6Address):
+        if read.ipv4_mapped is None:
+            return tuple(read.exploded[:length] for length in (9, 14, 19))
+        read = read.ipv4_mapped
+    parts = str(read).split(".")
+    return tuple(".".join(parts[:count]) for count in (2, 3, 4))
+
+
+class Waiting(Generic[T]):
+    """Who waits for a turn, by the networks that they come from, one within the other."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._parts: dict[str, Waiting[T]] = {}
+        self._here: deque[T] = deque()
+
+    def put(self, asker: Sequence[str], comes: T) -> None:
+        """Have somebody wait behind all of the same network, and one of each other."""
+        self.count += 1
+        if asker:
+            self._parts.setdefault(asker[0], Waiting()).put(asker[1:], comes)
+        else:
+            self._here.append(comes)
+
+    def first(self) -> T:
+        """Take away whose turn it is: networks go round, and within each its parts."""
+        self.count -= 1
+        if self._here:
+            return self._here.popleft()
+        name = next(iter(self._parts))
+        part = self._parts.pop(name)
+        found = part.first()
+        if part.count:
+            self._parts[name] = part  # behind all others
+        return found
+
+    def make_room(self, asker: Sequence[str]) -> T | None:
+        """Take away the last of the network that has most who wait; None where it is one's own."""
+        if not asker:
+            return None
+        own, most = self._parts.get(asker[0]), self._largest()
+        if self._parts[most].count > (own.count if own else 0) + 1:
+            return self._last_of(most)
+        found = own.make_room(asker[1:]) if own else None
+        self.count -= found is not None
+        return found
+
+    def _largest(self) -> str:
+        """Name the part that has most who wait, the latest of several."""
+        return max(reversed(self._parts), key=lambda name: self._parts[name].count)
+
+    def _last_of(self, name: str) -> T:
+        """Take away the last of a part; one of which nobody waits any more is forgotten."""
+        self.count -= 1
+        part = self._parts[name]
+        if part._parts:
+            found = part._last_of(part._largest())
+        else:
+            part.count -= 1
+            found = part._here.pop()
+        if not part.count:
+            del self._parts[name]
+        return found
