@@ -5,6 +5,7 @@ Defined in numbers.md#7-triple-classification.
 
 from array import array
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +86,14 @@ def read_negatives(
             "too: what is fitted there looks better than it is"
         )
     return GivenNegatives(read["valid"], read["test"], tuple(notes))
+
+
+def verified_stamp(run: Run) -> tuple[tuple[str, int, int], ...]:
+    """Return path, bytes and time of the files of `find_negatives`: what changes when they do."""
+    with suppress(KgdashError, OSError):
+        files = (find_negatives(run) or {}).values()
+        return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    return ()
 
 
 def verified_negatives(run: Run) -> np.ndarray | None:

@@ -24,7 +24,6 @@ from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     default_size,
-    distinct_subgraphs,
     draw_subgraphs,
     score_subgraphs,
     task_columns,
@@ -162,8 +161,7 @@ def correlation_study(
     drawn: list[Subgraph] = []
     of: list[int] = []
     for size, report in zip(sizes, phases(drawing, [1.0] * len(sizes)), strict=True):
-        picked = draw_subgraphs(run, replace(sampling, size=size), report)
-        drawn += distinct_subgraphs(picked)
+        drawn += draw_subgraphs(run, replace(sampling, size=size), report)
         of += [size] * (len(drawn) - len(of))
     # All sizes at once: what they share is scored once.
     table = score_subgraphs(run, drawn, evaluation, scoring)

@@ -35,7 +35,6 @@ from kgdash.studies.reliability.subgraph_evaluation import (
 )
 from kgdash.studies.reliability.subgraph_table import (
     default_size,
-    distinct_subgraphs,
     draw_subgraphs,
     score_subgraphs,
 )
@@ -195,7 +194,7 @@ def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
     sizes = tuple(dict.fromkeys(plan.sizes)) or (default_size(run),)
     for size in sizes:
         way = SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk)
-        drawn += distinct_subgraphs(draw_subgraphs(run, way))
+        drawn += draw_subgraphs(run, way)
         of += [size] * (len(drawn) - len(of))
     return drawn, of
 
@@ -211,7 +210,7 @@ def _scores(
         parts = [replace(part, graph=run.graph) for part in drawn]
         table = score_subgraphs(run, parts, plan.evaluation, progress)
         table.insert(0, "size", sizes)
-        table.insert(1, "subgraph", [number % plan.subgraphs for number in range(len(drawn))])
+        table.insert(1, "subgraph", table.groupby("size").cumcount())
         return table.assign(seconds=time.monotonic() - start)
 
     entities = b"".join(part.entities.astype("<i8").tobytes() + b"\xff" * 8 for part in drawn)

@@ -24,7 +24,6 @@ from kgdash.studies.correlation.prediction_check import (
 from kgdash.studies.correlation.prediction_intervals import FEWEST, Sample, cv_plus, fit_line
 from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
-    distinct_subgraphs,
     draw_subgraphs,
     score_subgraphs,
     task_columns,
@@ -167,7 +166,7 @@ def predict_performance_of_run(
     """
     check_level(level)
     drawing, scoring, checking = phases(progress, [0.1, 0.7, 0.2])
-    parts = distinct_subgraphs(draw_subgraphs(run, sampling, drawing))
+    parts = draw_subgraphs(run, sampling, drawing)
     table = score_subgraphs(run, parts, evaluation, scoring)
     shared = shared_triples(parts, parts, evaluation.evaluated)
     return predict_performance(table, task, shared, level, sampling.seed, checking), parts

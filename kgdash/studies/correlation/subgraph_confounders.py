@@ -20,7 +20,6 @@ from kgdash.studies.correlation.confounders import log_count
 from kgdash.studies.correlation.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
-    distinct_subgraphs,
     draw_subgraphs,
     score_subgraphs,
 )
@@ -43,7 +42,7 @@ def subgraph_factors(
     :raises KgdashError: as they do
     """
     first, second, third = phases(progress, [0.1, 0.7, 0.2])
-    parts = distinct_subgraphs(draw_subgraphs(run, sampling, first))
+    parts = draw_subgraphs(run, sampling, first)
     table = score_subgraphs(run, parts, evaluation, second)
     dealt = dealt_means(run, parts, evaluation, sampling.seed, third)
     return table.assign(mean_log_degree=mean_log_degrees(parts)), dealt

@@ -45,9 +45,10 @@ def draw_subgraphs(
     """Draw subgraphs around random entities.
 
     Seed entities are drawn uniformly among those that have a known triple, each once as long as
-    there are enough; each walk has a seed of its own.
+    there are enough; each walk has a seed of its own. A subgraph of the very entities of one before
+    tells nothing more, and is left out.
 
-    :param sampling: how many, and how each is picked; its seed is of entities and walks
+    :param sampling: how many at most, and how each is picked; its seed is of entities and walks
     :raises KgdashError: if a number or the method is out of range
     """
     count, seed = sampling.count, sampling.seed
@@ -63,13 +64,8 @@ def draw_subgraphs(
         pick = partial(replace(sampling, seed=walk).pick, run.graph, entity)
         drawn.append(python_call(pick, lambda *_: progress(len(drawn), count)))
         progress(len(drawn), count)
-    return drawn
-
-
-def distinct_subgraphs(subgraphs: Sequence[Subgraph]) -> list[Subgraph]:
-    """Leave out subgraphs of the very entities of one before: they tell nothing more."""
     first: dict[frozenset[int], Subgraph] = {}
-    for each in subgraphs:
+    for each in drawn:
         first.setdefault(frozenset(each.entities.tolist()), each)
     return list(first.values())
 

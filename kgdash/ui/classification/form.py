@@ -17,6 +17,7 @@ from kgdash.studies.classification.given_negatives import (
     GivenNegatives,
     find_negatives,
     read_negatives,
+    verified_stamp,
 )
 from kgdash.ui.runtime.computed import computed, refuse
 from kgdash.ui.runtime.sidebar import more_settings, settings
@@ -97,7 +98,7 @@ def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
             st.stop()
         files = dict(found)
         st.caption(f"Taken from the run's dataset: {files['valid'].name}, {files['test'].name}.")
-    stamps = tuple(path.stat().st_mtime_ns for path in files.values()) if not contents else ()
+    stamps = () if contents else verified_stamp(run)
     digests = (hashlib.sha256(content).hexdigest() for content in contents.values())
     key = (*map(str, files.values()), *digests, *stamps)
     given = computed(

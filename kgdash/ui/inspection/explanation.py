@@ -11,6 +11,7 @@ from kgdash.graph import IDS
 from kgdash.runs import Run
 from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
+from kgdash.studies.classification.given_negatives import verified_stamp
 from kgdash.studies.explanations.carrying_facts import CarryingFacts
 from kgdash.studies.explanations.explanation import Explanation, explain
 from kgdash.studies.explanations.verdict import (
@@ -62,7 +63,7 @@ def show_explanation(found: Inspection) -> None:
 
 
 def _key(run: Run, triple: InspectedTriple) -> tuple[object, ...]:
-    return (run.identity, "why", triple)
+    return (run.identity, "why", triple, *verified_stamp(run))
 
 
 def _show_facts(why: Explanation, each: CarryingFacts) -> None:

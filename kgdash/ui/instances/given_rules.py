@@ -7,7 +7,11 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
 from kgdash.runs.call import Reading
-from kgdash.studies.classification.given_negatives import find_negatives, read_negatives
+from kgdash.studies.classification.given_negatives import (
+    find_negatives,
+    read_negatives,
+    verified_stamp,
+)
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.rule import Rules
 from kgdash.studies.rules.selection import RuleSelection
@@ -37,10 +41,9 @@ def read_verified(run: Run) -> np.ndarray | None:
         refuse(error)
     if files is None:
         return None
-    stamps = (path.stat().st_mtime_ns for path in files.values())
     given = computed(
         "Reading false triples",
-        (run.identity, "negatives", *map(str, files.values()), *stamps),
+        (run.identity, "negatives", *verified_stamp(run)),
         Reading(read_negatives, files, run.graph),
     )
     return np.concatenate([given.valid, given.test])

@@ -15,6 +15,7 @@ from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.runs.call import Call, Reading
 from kgdash.studies.audit.of_run import latest_audit
+from kgdash.studies.classification.given_negatives import verified_stamp
 from kgdash.studies.labelling.facts import FACT_ORDERS
 from kgdash.studies.labelling.queue import ORDERS
 from kgdash.studies.labelling.sources import JUDGED, predictions_to_judge, table_predictions
@@ -121,13 +122,14 @@ _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predict
 
 def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
     with more_settings():
-        max_rules, min_pca, per_rule = chosen = _numbers()
+        max_rules, min_pca, per_rule = _numbers()
 
     def make(seed: int) -> Callable[[Progress], Predictions]:
         selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
         rules = None if upload is None else read_rule_file(run, selection, *upload)
         return Call(predictions_to_judge, run.graph, selection, rules, read_verified(run))
 
+    chosen = (max_rules, min_pca, per_rule, *verified_stamp(run))
     if upload is None:
         return ("mined", *chosen), make
     return ("rule file", *file_key(upload[1], upload[0]), *chosen), make

@@ -9,7 +9,7 @@ from kgdash.errors import KgdashError
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.runs.call import Call, Reading
-from kgdash.studies.classification.given_negatives import find_negatives
+from kgdash.studies.classification.given_negatives import find_negatives, verified_stamp
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.results import labelled_instances
@@ -98,7 +98,8 @@ def _choose_rules(run: Run) -> InstancesChoice:
         origin = ("rule file", *file_key(name, content))
     negatives = read_verified(run) if verified else None
     make = Call(find_instances, run.graph, selection, rules, negatives)
-    return InstancesChoice((*origin, selection, verified), make)
+    false = verified_stamp(run) if verified else ()
+    return InstancesChoice((*origin, selection, verified, *false), make)
 
 
 def _choose_origin() -> bool:

@@ -191,10 +191,9 @@ def load_source(source: str, dataset: str = "") -> Run:
     """
     named = source.strip()
     folder = run_folder(named)  # refused here, whoever loaded it before
-    stamp = _stamp(folder)
-    if is_small(stamp) and not dataset.strip():
-        return _load_small(named, stamp)
-    return _load(named, dataset.strip() or None, stamp)
+    of = dataset.strip() or None
+    stamp = _stamp(folder, of)
+    return _load_small(named, stamp) if not of and is_small(stamp) else _load(named, of, stamp)
 
 
 def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
@@ -235,25 +234,29 @@ def show_notes(run: Run) -> None:
 
 @st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")
 def _load(source: str, dataset: str | None, stamp: Any) -> Run:
-    return remember(_unchanged(load(source, dataset), source, stamp), source, dataset)
+    return remember(_unchanged(load(source, dataset), source, dataset, stamp), source, dataset)
 
 
 @st.cache_resource(max_entries=_SMALL_LOADED, show_spinner="Loading the model …")
 def _load_small(source: str, stamp: Any) -> Run:
-    return remember(_unchanged(load(source), source, stamp), source, None)
+    return remember(_unchanged(load(source), source, None, stamp), source, None)
 
 
-def _unchanged(run: Run, source: str, stamp: Any) -> Run:
+def _unchanged(run: Run, source: str, dataset: str | None, stamp: Any) -> Run:
     """Refuse a run in whose place another was put while it was read: the stamp is not its own."""
-    if _stamp(run_folder(source)) != stamp:
+    if _stamp(run_folder(source), dataset) != stamp:
         raise KgdashError(f"{source} was changed meanwhile: open it anew")
     return run
 
 
-def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return what changes when the files of a run do, so that a changed run is loaded anew."""
-    try:
-        files = [p for p in sorted(folder.iterdir()) if p.is_file()][:_FILES]
-        return tuple((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files)
-    except (OSError, ValueError):
-        return ()
+def _stamp(folder: Path, dataset: str | None = None) -> tuple[tuple[str, int, int], ...]:
+    """Return what changes when the files of a run do, so that a changed run is loaded anew.
+
+    :param dataset: a folder, whose files are the run's, too, or PyKEEN's name of one
+    """
+    stamp: list[tuple[str, int, int]] = []
+    for each in (folder, *([Path(dataset)] if dataset else [])):
+        with suppress(OSError, ValueError):
+            files = [p for p in sorted(each.iterdir()) if p.is_file()][:_FILES]
+            stamp += [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
+    return tuple(stamp)

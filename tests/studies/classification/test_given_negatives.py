@@ -13,6 +13,7 @@ from kgdash.studies.classification.given_negatives import (
     negatives_by_name,
     read_negatives,
     verified_negatives,
+    verified_stamp,
 )
 from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.instance_fakes import small_graph
@@ -69,6 +70,11 @@ def test_those_of_the_run_s_dataset_are_found(tmp_path):
     assert find_negatives(of_folder) is None
     files = write(tmp_path)
     assert find_negatives(of_folder) == files
+    stamp = verified_stamp(of_folder)
+    files["valid"].write_text(VALID + VALID)
+    assert verified_stamp(of_folder) != stamp
+    files["valid"].write_text(VALID)
+    assert not verified_stamp(run)
     found = classify(of_folder, ClassificationSetting("given"))
     assert found.about()["valid"] == {"true": 1, "false": 2}
     assert len(found.about()["notes"]) == 3

@@ -2,9 +2,11 @@
 
 import shutil
 
+import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.graph import IDS
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import keep_run, rename_run
 from kgdash.ui.runtime import run_picker
@@ -33,6 +35,20 @@ def test_what_can_not_be_known_to_be_is_not(tmp_path):
 def test_nor_is_what_is_large(tmp_path):
     (tmp_path / "run.json").write_bytes(bytes(2**18 + 1))
     assert not is_small(_stamp(tmp_path))
+
+
+def test_another_dataset_in_its_folder_is_read_anew(tmp_path, pykeen_directory):
+    folder, names = tmp_path / "data", {}
+    folder.mkdir()
+    graph = load_source(str(pykeen_directory), "nations").graph
+    for split, triples in graph.splits.items():
+        rows = graph.with_names(pd.DataFrame(triples, columns=IDS))[["head", "relation", "tail"]]
+        names[split] = rows.to_csv(sep="\t", header=False, index=False)
+        (folder / f"{split}.txt").write_text(names[split])
+    before = load_source(str(pykeen_directory), str(folder)).graph
+    assert len(before.splits["test"]) == len(graph.splits["test"])
+    (folder / "test.txt").write_text("".join(names["test"].splitlines(keepends=True)[:9]))
+    assert len(load_source(str(pykeen_directory), str(folder)).graph.splits["test"]) == 9
 
 
 def test_what_took_a_runs_place_while_it_was_read_is_not_kept_as_that_run(monkeypatch):
