@@ -1,8 +1,9 @@
 """How much of a file that a visitor hands in is read."""
 
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def check_room(folder: Path) -> None:
     :param folder: on the disk; need not exist
     :raises KgdashError: saying so
     """
-    if not visitor().folder:
+    if visitor().is_local:
         return
     there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     with suppress(OSError):
@@ -75,7 +76,7 @@ def check_listed(names: Collection[str], shown: str, what: str) -> None:
     :raises KgdashError: saying how many, and how long together, they may be
     """
     long = sum(map(len, names))
-    if visitor().folder and (long > _LETTERS or len(names) > _LISTED):
+    if not visitor().is_local and (long > _LETTERS or len(names) > _LISTED):
         raise KgdashError(
             f"the names of {what} in {shown}, which pages list, are {len(names):,} of {long:,} "
             f"characters together; expected at most {_LISTED:,} of {_LETTERS:,}"
@@ -92,17 +93,41 @@ def check_written_out(
     :param shown: the file's name
     :raises KgdashError: saying how long they may be
     """
-    if not visitor().folder:
+    if visitor().is_local:
         return
     ends, middle = (
         np.array([held_bytes(name) for name in names], dtype=np.int64)
         for names in (entities, relations)
     )
     long = int(ends[triples[:, [0, 2]]].sum() + middle[triples[:, 1]].sum())
-    if long > _WRITTEN_OUT:
+    _check_length(long, f"the triples in {shown}")
+
+
+def written_once(make: Callable[..., str], what: str) -> Callable[..., str]:
+    """Return how to make texts once each, a visitor's only until they are too long together.
+
+    :param make: a text of hashable arguments
+    :param what: they are, in the plural
+    :return: which raises KgdashError, saying how long they may be
+    """
+    length = 0
+
+    @cache
+    def once(*arguments: Hashable) -> str:
+        nonlocal length
+        text = make(*arguments)
+        length += held_bytes(text)
+        _check_length(length, what)
+        return text
+
+    return once
+
+
+def _check_length(length: int, what: str) -> None:
+    if not visitor().is_local and length > _WRITTEN_OUT:
         raise KgdashError(
-            f"the triples in {shown}, written out, have {long:,} bytes; expected at most "
-            f"{_WRITTEN_OUT:,}: shorten names and labels"
+            f"{what}, written out, have {length:,} bytes; expected at most {_WRITTEN_OUT:,}: "
+            "shorten names and labels, or take fewer"
         )
 
 

@@ -6,7 +6,7 @@ A face that serves several people says who asks with `ask_who`; libraries and co
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kgdash.errors import KgdashError
@@ -42,9 +42,25 @@ class Visitor:
         """Tell whether they have a right, one of `RIGHTS`."""
         return right in self.rights
 
+    @property
+    def is_local(self) -> bool:
+        """Tell whether they are at this machine, and bounded by what it has alone."""
+        return self.folder == ""
 
-#: somebody who may do nothing: who is not logged in, and what no visitor asks for
-NOBODY = Visitor(folder=None, roots=(), rights=frozenset())
+    @property
+    def owner(self) -> str:
+        """Name them among all visitors, whose places in line are counted; "" at this machine."""
+        return "nobody" if self.folder is None else self.folder
+
+    def unnamed(self) -> "Visitor":
+        """Return somebody who may open as much, and has nothing of their own."""
+        if self.is_local:
+            return self
+        return replace(self, name="", folder=None, rights=frozenset())
+
+
+#: somebody who may do nothing: whose log-in has ended, and what no visitor asks for
+NOBODY = Visitor(folder=None, roots=(), rights=frozenset(), most_rows=0, longest_label=0)
 
 _source: list[Callable[[], Visitor]] = [Visitor]
 _stands_for: ContextVar[Visitor | None] = ContextVar("stands_for", default=None)

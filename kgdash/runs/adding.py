@@ -82,7 +82,7 @@ def _check_bounds(run: Path, shown: str) -> None:
 
 def _check_record(run: Path, shown: str) -> None:
     size = (run / MANIFEST).stat().st_size
-    if visitor().folder and size > _RECORD:
+    if not visitor().is_local and size > _RECORD:
         raise KgdashError(
             f"{MANIFEST} of {shown} has {size:,} bytes; expected at most {_RECORD:,}: leave losses "
             "out of what it records of the training"
@@ -93,6 +93,7 @@ def _keep(write: Callable[[Path], None], name: str, fallback: str) -> Path:
     def write_checked(out: Path) -> None:
         write(out)
         _check_record(out, fallback)
+        check_right("add")  # a log-in may have ended meanwhile
 
     return keep_run(
         write_checked, name.strip() or suggested_name(fallback, ""), numbered=not name.strip()

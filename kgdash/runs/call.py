@@ -8,8 +8,7 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -34,27 +33,24 @@ Identity = tuple[str, str]
 class Call:
     """A function and all its arguments but the last, ``progress``.
 
-    It opens what the visitor may open, wherever it is made, and knows nothing else of them: what it
-    finds is everybody's.
+    It opens what the visitor may open, within the same bounds, wherever it is made, and knows
+    nothing else of them: what it finds is everybody's.
     """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> None:
         self._function, self._arguments, self._named = function, arguments, named
-        self._roots = visitor().roots
+        self._asker = visitor().unnamed()
 
     def __call__(self, progress: Progress) -> Any:
         """Make the call."""
-        with self._within_roots():
+        with working_for(self._asker):
             found = self._function(*self._arguments, **self._named, progress=progress)
         return self._steps(found) if isinstance(found, Iterator) else found
-
-    def _within_roots(self) -> AbstractContextManager[None]:
-        return working_for(replace(visitor(), roots=self._roots))
 
     def _steps(self, found: Iterator[Any]) -> Iterator[Any]:
         while True:
             try:
-                with self._within_roots():
+                with working_for(self._asker):
                     step = next(found)
             except StopIteration:
                 return

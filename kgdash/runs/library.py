@@ -104,7 +104,7 @@ def check_room_for_run() -> None:
     :raises KgdashError: saying so
     """
     check_room(runs_folder())
-    if visitor().folder and len(own_names()) >= _MOST_RUNS:
+    if not visitor().is_local and len(own_names()) >= _MOST_RUNS:
         raise KgdashError(
             f"there are {_MOST_RUNS:,} runs here, as many as this server keeps: remove some on "
             "the page Runs, or ask who runs it"

@@ -40,7 +40,7 @@ _ByName = dict[str, dict[str, Any]]
 def groupings_file(run: Run) -> Path:
     """Return where a run's groupings are saved; the file need not exist."""
     source = str(run.provenance.get("source", ""))
-    if visitor().folder == "" and source and source not in bundled_names():
+    if visitor().is_local and source and source not in bundled_names():
         own = run_folder(source) / _FILE
         shared = own.with_name(MANIFEST).is_file()
         if shared and os.access(own if own.exists() else own.parent, os.W_OK):

@@ -45,9 +45,11 @@ _MOST_LINES, _MOST_BYTES = 128, "max_incomplete_event_size"
 #: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
 _MOST_LINE = 2**14
 
-#: bytes of the headers that make a request a WebSocket, which Python takes apart word by word
-_MOST_WISHES = 2**9
-_WISHES = (b"connection", b"upgrade", b"sec-websocket-")
+#: beginnings of the names of headers that Python takes apart word by word -> bytes of all of them
+_WORDS = {
+    (b"connection", b"upgrade", b"sec-websocket-"): 2**9,
+    (b"accept", b"content-", b"if-", b"range"): 2**10,
+}
 
 #: requests that begin at one go, and seconds until others may: a page's forty are there at once,
 #: and what thousands of open connections ask for all at once keeps nobody's page waiting
@@ -58,7 +60,8 @@ _MOST_PATH = 2**10
 
 _greedy = Pace(_REST_BURST, _REST)
 
-#: connections on which no request is under way, those that have been so for longest first
+#: connections on which no request is under way, or nobody reads the answer, those that have been so
+#: for longest first
 _silent: dict[UnhurriedHTTP, None] = {}
 
 
@@ -130,9 +133,10 @@ class _PlainRequests(h11.Connection):
                 raise h11.RemoteProtocolError("expected a body with its length")
             if len(event.target.partition(b"?")[0]) > _MOST_PATH:
                 raise h11.RemoteProtocolError("expected a shorter path")
-            wishes = (value for name, value in event.headers if name.startswith(_WISHES))
-            if sum(map(len, wishes)) > _MOST_WISHES:
-                raise h11.RemoteProtocolError("expected fewer wishes")
+            for names, most in _WORDS.items():
+                words = (value for name, value in event.headers if name.startswith(names))
+                if sum(map(len, words)) > most:
+                    raise h11.RemoteProtocolError("expected fewer words")
         return event
 
 
@@ -195,7 +199,7 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
             _silent.pop(self, None)
 
     def _is_silent(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
+        return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
 
     def _read(self, data: bytes) -> None:
         """Read, unless a request begins with more lines than anybody sends."""
@@ -207,6 +211,17 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
         super().data_received(data)
         if not hasattr(self, "conn") or self.conn.their_state is not h11.IDLE:
             self._lines = 0
+
+    def pause_writing(self) -> None:
+        """Send no more: what was sent is not read."""
+        super().pause_writing()
+        _silent.setdefault(self)
+
+    def resume_writing(self) -> None:
+        """Send again."""
+        super().resume_writing()
+        if not self._is_silent():
+            _silent.pop(self, None)
 
     def on_response_complete(self) -> None:
         """End a connection on which a request came before the answer to the one before it.

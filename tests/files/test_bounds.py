@@ -77,3 +77,21 @@ def test_names_of_wide_characters_count_by_their_bytes(as_visitor, monkeypatch):
     bounds.check_written_out(triples, ["a", "b"], relations, "x.zip")
     with pytest.raises(KgdashError, match=r"in x\.zip, written out, have 9 bytes; expected at"):
         bounds.check_written_out(triples, ["😀", "b"], relations, "x.zip")
+
+
+def test_texts_are_written_once_and_a_visitors_until_they_are_too_long(as_visitor, monkeypatch):
+    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 9)
+    made = []
+
+    def named(number):
+        made.append(number)
+        return "é" * number
+
+    as_visitor(folder="ada")
+    write = bounds.written_once(named, "the names")
+    assert [write(1), write(1), write(1)] == ["é"] * 3
+    with pytest.raises(KgdashError, match=r"the names, written out, have 12 bytes.* at most 9"):
+        write(2)
+    assert made == [1, 2]
+    as_visitor()
+    assert bounds.written_once(named, "the names")(20) == "é" * 20

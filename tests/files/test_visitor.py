@@ -24,6 +24,14 @@ def test_others_may_what_they_were_given(as_visitor, right):
     assert not any(map(NOBODY.may, RIGHTS))
 
 
+def test_nobody_is_bounded_and_counts_as_one():
+    assert (NOBODY.is_local, NOBODY.owner) == (False, "nobody")
+    assert (NOBODY.most_rows, NOBODY.longest_label) == (0, 0)
+    assert (Visitor().is_local, Visitor().owner) == (True, "")
+    assert (Visitor(folder="ada").is_local, Visitor(folder="ada").owner) == (False, "ada")
+    assert Visitor().unnamed() == Visitor()
+
+
 def test_a_thread_may_work_for_somebody_for_a_while(as_visitor):
     as_visitor(name="ada")
     found = []

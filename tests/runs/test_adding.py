@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
-from kgdash.files import bounds
+from kgdash.files import bounds, visitor
 from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs import adding, library
 from kgdash.runs.adding import add_folder, add_zip
@@ -44,6 +44,27 @@ def mine(tmp_path):
     (folder / "groupings.json").write_text("{}")
     (folder / "notes.txt").write_text("not part of the run")
     return folder
+
+
+@pytest.mark.parametrize("ended", ["before its bounds are looked at", "then"])
+def test_who_logs_out_while_a_run_is_added_adds_none(mine, monkeypatch, ended):
+    """Nobody was bounded by nothing, and asked for the right once: any run was kept."""
+    content, looked_at = zipped(mine), adding._check_bounds
+    ada = Visitor(name="ada", folder="ada", roots=(), most_rows=10**6, longest_label=100)
+    here = [ada]
+    monkeypatch.setattr(visitor, "_source", [lambda: here[0]])
+
+    def check_bounds(run, shown):
+        if ended != "then":
+            here[0] = visitor.NOBODY
+        looked_at(run, shown)
+        here[0] = visitor.NOBODY
+
+    monkeypatch.setattr(adding, "_check_bounds", check_bounds)
+    with pytest.raises(KgdashError, match="more than 0 triples" if ended != "then" else "may not"):
+        add_zip(content, "mine.zip")
+    here[0] = ada
+    assert nothing_left()
 
 
 @pytest.mark.parametrize("how", ["folder", "zip"])

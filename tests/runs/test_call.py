@@ -50,10 +50,10 @@ def test_a_call_takes_its_progress_last():
     assert told == [(1, 2)]
 
 
-def test_a_call_opens_what_who_asked_may_open_and_knows_nothing_else_of_them(as_visitor, tmp_path):
+def test_a_call_has_the_bounds_of_who_asked_and_knows_nothing_else_of_them(as_visitor, tmp_path):
     """What datasets ship as found false was unknown on servers: no call could open it."""
     roots = (tmp_path,)
-    as_visitor(name="Ada", folder="ada", roots=roots)
+    as_visitor(name="Ada", folder="ada", roots=roots, most_rows=7, longest_label=9)
     calls = [Call(worker_calls.who_works), Call(worker_calls.who_works_at_each_step)]
     sent = [write(each) for each in calls]
     as_visitor(**vars(NOBODY))
@@ -62,7 +62,7 @@ def test_a_call_opens_what_who_asked_may_open_and_knows_nothing_else_of_them(as_
     for who in steps(silent):
         found.append(who)
         assert visitor() == NOBODY
-    assert found == [replace(NOBODY, roots=roots)] * 3
+    assert found == [replace(NOBODY, roots=roots, most_rows=7, longest_label=9)] * 3
 
 
 def test_a_reading_works_for_who_asked_wherever_it_is_made(as_visitor):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
-from dataclasses import replace
 from subprocess import Popen
 from weakref import WeakValueDictionary
 
@@ -15,7 +14,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
-from kgdash.files.visitor import NOBODY
+from kgdash.files.visitor import Visitor
 from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs import worker as worker_module
@@ -96,7 +95,7 @@ def test_it_works_beside_this_process_at_lower_priority_and_for_nobody(worker):
     ((pid, nice, visitor),) = results(worker, worker_calls.who_works)
     assert pid == worker.pid != os.getpid()
     assert nice >= min(19, os.nice(0) + 10)
-    assert visitor == replace(NOBODY, roots=None)  # but for what this machine may open
+    assert visitor == Visitor()  # whoever is at this machine; of another nothing but bounds
 
 
 def test_progress_is_told(worker):

@@ -92,16 +92,22 @@ def test_a_path_is_short():
     run_apart(come())
 
 
-@pytest.mark.parametrize("name", [b"Connection", b"Sec-WebSocket-Protocol", b"sec-websocket-x"])
-def test_what_makes_a_request_a_websocket_is_short(name):
-    """Words of 15 KB took the loop a hundredth of a second each."""
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        *[(b"Connection", 510), (b"Sec-WebSocket-Protocol", 510), (b"sec-websocket-x", 510)],
+        *[(b"Content-Type", 1020), (b"accept", 1020), (b"If-None-Match", 1020), (b"Range", 1020)],
+    ],
+)
+def test_what_is_taken_apart_word_by_word_is_short(name, most):
+    """Words of 15 KB took the loop a hundredth of a second each, and three of a Content-Type."""
     start = b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n"
 
     async def come() -> None:
         async with served(ok) as port:
             for words, status in (
-                (b"," * 500, b"204"),
-                (b"," * 520, b"400"),
+                (b"," * (most - 10), b"204"),
+                (b"," * (most + 10), b"400"),
                 (b"a," * 7500, b"400"),
             ):
                 line = start + name + b": a" + words + b"\r\n\r\n"
@@ -147,6 +153,36 @@ def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(mo
 
     run_apart(come())
     assert not reading._silent
+
+
+def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
+    """8,200 such connections of a stranger locked out everybody else, without a byte more."""
+    monkeypatch.setattr(reading.UnhurriedHTTP, "most", 3)
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def much(scope, receive, send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(64 * (scope["client"][0] == "127.0.0.2")):
+            await send({"type": "http.response.body", "body": bytes(2**20), "more_body": True})
+        await send({"type": "http.response.body"})
+
+    async def come() -> None:
+        async with served(much) as port:
+            unread = []
+            for _ in range(3):
+                local = {"local_addr": ("127.0.0.2", 0), "limit": 1}
+                unread.append(await asyncio.open_connection("127.0.0.1", port, **local))
+                unread[-1][1].write(request)
+                await unread[-1][0].read(1)
+            while not all(each.flow.write_paused for each in reading._silent):
+                await asyncio.sleep(0.01)
+            for _ in range(3):
+                async with asyncio.timeout(30):
+                    assert b"200" in await answer_to(port, request)
+            for _, writer in unread:
+                writer.transport.abort()
+
+    run_apart(come())
 
 
 def test_requests_begin_few_at_one_go_and_networks_go_round():

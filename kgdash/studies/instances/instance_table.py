@@ -238,10 +238,8 @@ def _instances(
             ),
         }
     )
-    group, side = (
-        pd.array(texts, dtype="str").take(table[column].to_numpy())
-        for texts, column in ((names, "group"), (_SIDES, "predicted_side"))
-    )
+    group = pd.Series(texts_at(names, table["group"].to_numpy()), table.index, dtype=object)
+    side = pd.array(_SIDES, dtype="str").take(table["predicted_side"].to_numpy())
     rows = table.drop(columns=["name", "line"]).rename(columns={"number": "instance"})
     rows = rows.assign(group=group, predicted_side=side)
     return make_instances(rows, described, [f"read from {shown}"])

@@ -62,8 +62,8 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
     people = sorted({event.by for event in labelling.labels().values() if event.by})
     by = f"by {', '.join(people)}" if people else "by hand"
     return make_instances(
-        pd.DataFrame(rows, columns=columns),
-        pd.DataFrame(described, columns=["instance", "question", "answer"]),
+        pd.DataFrame(rows, columns=columns, dtype=object),
+        pd.DataFrame(described, columns=["instance", "question", "answer"], dtype=object),
         [f"{judged:,} predictions labelled {by}"],
     )
 

@@ -3,7 +3,7 @@
 Defined in numbers.md#8-queries.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import written_once
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_instances
@@ -82,7 +83,8 @@ def query_instances(
     """
     sampling = sampling or AnswerSampling()
     ranges = Ranges.of(Adjacency.both_ways(graph))
-    writer = _Writer(graph, ranges, sampling)
+    write = written_once(partial(question, graph), "the questions of these queries")
+    writer = _Writer(graph, ranges, sampling, write)
     wanted = {name: min(len(of), sampling.per_type or len(of)) for name, of in asked.items()}
     parts: list[pd.DataFrame] = [pd.DataFrame(columns=TRIPLE_COLUMNS)]
     described: list[tuple[int, str, str]] = []
@@ -101,7 +103,7 @@ def query_instances(
             parts.append(rows.assign(group=name, instance=rows["instance"] + len(described)))
             described += writer.described(pairs, block, len(described))
     progress(1, 1)
-    table = pd.DataFrame(described, columns=["instance", "question", "answer"])
+    table = pd.DataFrame(described, columns=["instance", "question", "answer"], dtype=object)
     return make_instances(pd.concat(parts, ignore_index=True), table, notes)
 
 
@@ -121,6 +123,7 @@ class _Writer:
     graph: KnowledgeGraph
     ranges: Ranges
     sampling: AnswerSampling
+    write: Callable[..., str]
 
     @property
     def at_once(self) -> int:
@@ -206,7 +209,8 @@ class _Writer:
         asked, labels = pairs.asked, self.graph.entity_labels
         found: list[tuple[int, str, str]] = []
         for i in block:
-            text = question(self.graph, asked.kind, asked.anchors[i], asked.relations[i])
+            ids = (tuple(asked.anchors[i].tolist()), tuple(asked.relations[i].tolist()))
+            text = self.write(asked.kind, *ids)
             for answer in (pairs.true[i], pairs.false[i]):
                 found.append((number + len(found), text, labels[answer]))
         return found

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import written_once
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Beat, Progress, silent
 from kgdash.studies.instances.instances import (
@@ -182,8 +183,8 @@ class _AppliedRules:
         self.train = graph.known(("train",))
         self._rows: list[pd.DataFrame] = []
         self._described: list[tuple[int, str, str]] = []
-        # Each once: of long names, a text for every instance would take gigabytes.
-        self._question = cache(partial(tail_question, graph))
+        # Each once, as rules are: of long names, a text for every instance would take gigabytes.
+        self._question = written_once(partial(tail_question, graph), "the questions of these rules")
         self._answer = cache(graph.entity_labels.__getitem__)
 
     def predict(
@@ -215,7 +216,8 @@ class _AppliedRules:
         rows = groundings(of.body, of.triples, self.sampling.max_groundings, of.rng, beat)
         before = len(self._described)
         rows["label"] = of.labels[rows["instance"]] == TRUE
-        rows["group"] = rule_text(of.rule, self.graph)
+        rule = rule_text(of.rule, self.graph)
+        rows["group"] = pd.Series([rule] * len(rows), rows.index, dtype=object)
         rows["instance"] += before
         self._rows.append(rows)
         self._described.extend(
@@ -230,7 +232,7 @@ class _AppliedRules:
         described = pd.DataFrame(
             self._described, columns=["instance", "question", "answer"], dtype=object
         ).astype({"instance": np.int64})
-        types = {"is_answer_triple": bool, "label": bool, "group": str}
+        types = {"is_answer_triple": bool, "label": bool, "group": object}
         return rows[columns].astype(types), described
 
 

@@ -79,7 +79,7 @@ def show_error_rate(rate: ErrorRate) -> None:
 
 def show_labels(run: Run, state: Labelling) -> None:
     """Show the labels that hold, each removable, and offer them as files."""
-    at_home = visitor().folder == ""
+    at_home = visitor().is_local
     kept = f"Kept in {plain(str(journal_file(run.graph)))}" if at_home else None
     st.header("Labels so far", help=kept)
     table = label_table(state, run.graph)

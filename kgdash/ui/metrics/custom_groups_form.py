@@ -86,7 +86,7 @@ def edit_groupings(run: Run, saved: dict[str, CustomGrouping]) -> None:
             return
         if st.button("Save", disabled=made is None, icon=":material/save:") and made is not None:
             _keep(partial(save_grouping, run, made))
-        place = f"are in {plain(str(groupings_file(run)))} and " * (visitor().folder == "")
+        place = f"are in {plain(str(groupings_file(run)))} and " * visitor().is_local
         st.caption(f"Saved groupings {place}stand under Group by.")
 
 

@@ -36,7 +36,7 @@ class _State:
     def __init__(self, latest: Any) -> None:
         self.latest = latest
         #: who asked, as the line for processes counts
-        self.owner = visitor().folder or ""
+        self.owner = visitor().owner
         self.error: BaseException | None = None
         self.progress = (0.0, 1.0)
         #: when, and at which share, progress was first reported

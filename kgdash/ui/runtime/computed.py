@@ -17,6 +17,7 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.page_turns import turn_given_back
 from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.shared_jobs import shared_jobs
+from kgdash.ui.runtime.visitors import stay_admitted
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
@@ -66,6 +67,7 @@ def try_computing(label: str, key: tuple[Hashable, ...], work: Callable[[Progres
             result = work(reporter(slot, label, key))
     finally:
         slot.empty()
+    stay_admitted()
     note("cache", kind="page", found="computed", seconds=watch.seconds)
     memory().put(key, result)
     _note_settings(label)
@@ -151,6 +153,7 @@ def reporter(
         if now - estimate.start < _PATIENCE or now - state["last"] < 0.1:
             return
         state["last"] = now
+        stay_admitted()
         left = estimate.remaining(done, total)
         text = f"{label}: about {duration_text(left)} left" if left is not None else label
         if where := place():

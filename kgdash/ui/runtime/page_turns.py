@@ -43,7 +43,7 @@ def page_turn() -> Iterator[None]:
 
     So does what takes long in a dialog, which runs without the page around it.
     """
-    owner = visitor().folder
+    owner = visitor().owner
     if not owner or getattr(_own, "has_turn", False):
         yield
         return

@@ -59,6 +59,9 @@ _CALLBACK = "/oauth2callback"
 _LOG_IN = (_CALLBACK, "/auth/login", AUTH_LOGOUT_ENDPOINT, LOG_IN)
 _MOST_WORDS, _LONGEST = 20, 2**13
 
+#: bytes of an address that another site leads to, which the answer has twice, and more of its marks
+_LONGEST_LINK = 2**11
+
 #: characters of what the provider, or whoever says to be it, gives as the reason of an error
 _LOGGED = 200
 
@@ -169,7 +172,10 @@ def _question(scope: Scope) -> ASGIApp:
     if scope["query_string"]:
         address += "?" + scope["query_string"].decode("latin-1")
     # One slash: "//host" would lead elsewhere.
-    return plain_page("Open kgdash?", _ASK.format(address=escape("/" + address.lstrip("/\\"))))
+    address = "/" + address.lstrip("/\\")
+    if len(address) > _LONGEST_LINK:
+        return plain_page("Too long", "<p>Nobody sends a page's address of such length.</p>", 414)
+    return plain_page("Open kgdash?", _ASK.format(address=escape(address)))
 
 
 def leave_files_of_this_folder(dashboard: Path) -> None:

@@ -67,6 +67,12 @@ def admit() -> None:
     st.stop()
 
 
+def stay_admitted() -> None:
+    """Begin the page anew, with an offer to log in, where the log-in has ended meanwhile."""
+    if session_visitor() == NOBODY:
+        st.rerun()
+
+
 def show_log_out() -> None:
     """Show who is logged in, and the way out; nothing where nobody logs in."""
     name = visitor().name

@@ -34,7 +34,7 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
     It raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those who wait
     would keep the threads that others' need; and if a visitor's file is larger than 32 MiB.
     """
-    owner = visitor().folder
+    owner = visitor().owner
     if not owner:
         return make
 
@@ -55,7 +55,7 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
 
 def most_bytes() -> int | None:
     """Return the bytes that a file of the visitor may have; None at this machine."""
-    return _MOST if visitor().folder else None
+    return None if visitor().is_local else _MOST
 
 
 class MadeFiles(MediaFileManager):

@@ -163,7 +163,7 @@ def test_written_and_read_again():
         sample_queries(graph, QuerySampling(per_type=5)),
     ):
         again = read(write_rule_table(instances, graph), graph=graph)
-        expected = instances.triples.astype({"group": str, "predicted_side": str})
+        expected = instances.triples.astype({"group": object, "predicted_side": str})
         pd.testing.assert_frame_equal(again.triples, expected)
         of_csv = read(write_rule_table(instances, graph, ".csv"), graph=graph)
         pd.testing.assert_frame_equal(of_csv.triples, expected)

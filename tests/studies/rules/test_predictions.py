@@ -254,6 +254,7 @@ def test_a_question_and_an_answer_are_one_text_each():
     """A text for every instance took gigabytes where names are long."""
     graph = load_dataset("umls")
     found = find_instances(graph, RuleSelection(max_rules=20, per_rule=50)).table
-    for column in ("question", "answer"):
+    assert found["group"].nunique() == 20
+    for column in ("group", "question", "answer"):
         assert found[column].dtype == object
         assert len({id(text) for text in found[column]}) == found[column].nunique()

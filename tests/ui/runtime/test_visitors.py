@@ -13,6 +13,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.table_cache import cached_table, clear_cache
 from kgdash.files.visitor import NOBODY, RIGHTS, visitor
 from kgdash.progress import silent
+from kgdash.runs import Run
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
 from kgdash.runs.library import remove_run, rename_run, runs_folder
@@ -123,6 +124,20 @@ def test_after_log_out_no_other_tab_goes_on():
     app = visit("ada", "metric_guide", run="umls-transe")
     end_log_in(app.user, server_settings())
     assert_asks_for_log_in(app.run())
+
+
+def test_what_is_computed_when_the_log_in_ends_is_not_shown(monkeypatch):
+    """The whole page came, up to half a minute after the log-out in another tab."""
+    ranks, app = Run.ranks, AppTest.from_file(str(APP), default_timeout=60)
+    app.user = claims("ada")
+
+    def slow(run, *arguments, **named):
+        end_log_in(app.user, server_settings())
+        return ranks(run, *arguments, **named)
+
+    monkeypatch.setattr(Run, "ranks", slow)
+    app.query_params.update(run="umls-transe")
+    assert_asks_for_log_in(app.switch_page("pages/metrics.py").run())
 
 
 def test_without_rights_there_are_no_buttons(keep_all):
@@ -247,6 +262,7 @@ def test_own_things_are_apart(server, as_visitor, bundled):
 def test_results_of_equal_labels_are_apart(as_visitor, bundled):
     """What is remembered of one's labels says whose they are."""
     run = bundled("umls-transe")
+    as_visitor()
     table = read_rule_table(EXAMPLE, run.graph)
     queue = label_queue(run, instance_predictions(table))
     keys = []
