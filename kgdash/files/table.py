@@ -108,6 +108,22 @@ def csv_bytes(table: pd.DataFrame, most: int | None = None) -> bytes:
     return content.getvalue()
 
 
+def parquet_bytes(table: pd.DataFrame, most: int | None = None) -> bytes:
+    """Return a table as Parquet, without its index.
+
+    :param most: bytes that it may have; before it is packed, four times as many characters
+    :raises KgdashError: if it has more
+    """
+    texts = table.select_dtypes(["object", "str"])
+    if most is not None and sum(int(texts[c].map(_length).sum()) for c in texts) > 4 * most:
+        raise too_long(most)
+    return table.to_parquet(index=False)
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, str) else 0
+
+
 def too_long(most: int) -> KgdashError:
     """Say that a file has more bytes than a server gives."""
     return KgdashError(

@@ -1,6 +1,7 @@
 """Tables that people asked for, as files."""
 
 import csv
+import io
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.table import (
     csv_bytes,
     for_spreadsheets,
+    parquet_bytes,
     safe_csv,
     to_csv,
     write_table,
@@ -112,3 +114,12 @@ def test_parts_of_rows_make_the_same_text(monkeypatch, rows):
     assert csv_bytes(table, len(whole.encode())).decode() == whole
     with pytest.raises(KgdashError, match="has more than"):
         csv_bytes(table, len(whole.encode()) - 1)
+
+
+def test_texts_of_a_parquet_file_are_counted_before_it_is_packed():
+    long = pd.Series(["é" * 100] * 10, dtype=object)
+    table = pd.DataFrame({"n": range(10), "of": long, "by": long.astype("str"), "x": [None] * 10})
+    whole = parquet_bytes(table, 500)
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(whole))[["n"]], table[["n"]])
+    with pytest.raises(KgdashError, match="has more than 499 bytes"):
+        parquet_bytes(table, 499)

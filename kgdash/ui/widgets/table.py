@@ -12,7 +12,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from kgdash.files.bounds import held_bytes
-from kgdash.files.table import csv_bytes, row_parts
+from kgdash.files.table import csv_bytes, parquet_bytes, row_parts
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
@@ -237,7 +237,7 @@ def download(table: pd.DataFrame, name: str) -> None:
     # Made at the click: a file made now is gone as soon as refined values replace it.
     files: dict[str, tuple[Callable[[], bytes], str]] = {
         "CSV": (partial(csv_bytes, table, most_bytes()), "text/csv"),
-        "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
+        "Parquet": (partial(parquet_bytes, table, most_bytes()), "application/vnd.apache.parquet"),
     }
     with st.container(horizontal=True):
         for kind, (content, mime) in files.items():
