@@ -226,6 +226,7 @@ def _instances(
             f"{rule[:60]!r}; found none ({shown}, line {row['line']}). Leave the role "
             "empty throughout to have the last triple taken"
         )
+    table, repeated = _said_once(table, names, shown)
     concluded = table[table["is_answer_triple"]].drop_duplicates("number")
     asked, _, of, _ = distinct_rows(concluded[["relation", "head"]].to_numpy())
     questions = [tail_question(graph, h, r) for r, h in asked.tolist()]
@@ -242,4 +243,34 @@ def _instances(
     side = pd.array(_SIDES, dtype="str").take(table["predicted_side"].to_numpy())
     rows = table.drop(columns=["name", "line"]).rename(columns={"number": "instance"})
     rows = rows.assign(group=group, predicted_side=side)
-    return make_instances(rows, described, [f"read from {shown}"])
+    notes = [f"read from {shown}"]
+    if repeated:
+        notes.append(f"{repeated:,} repeated under other names of instances, counted once")
+    return make_instances(rows, described, notes)
+
+
+def _said_once(table: pd.DataFrame, names: Sequence[str], shown: str) -> tuple[pd.DataFrame, int]:
+    """Leave out instances that say what one before says under another name, and count them.
+
+    :raises KgdashError: if one of them has another label
+    """
+    rows = table.drop_duplicates(["grounding", *IDS])
+    said = pd.util.hash_pandas_object(
+        rows[[*IDS, "is_answer_triple", "predicted_side"]], index=False
+    )
+    ways = said.groupby(rows["grounding"]).sum()  # sets: in whatever order they stand
+    first = rows.drop_duplicates("grounding")[["grounding", "number"]]
+    ways_of = pd.Series(pd.util.hash_array(ways.to_numpy()), ways.index)[first["grounding"]]
+    whole = ways_of.groupby(first["number"].to_numpy()).sum()
+    each = table.drop_duplicates("number").set_index("number")[["group", "label", "line", "name"]]
+    each["whole"] = whole
+    before = each.groupby(["group", "whole"])[["label", "line"]].transform("first")
+    wrong = each[each["label"] != before["label"]]
+    if len(wrong):
+        row = next(wrong.itertuples())
+        raise KgdashError(
+            f"instance {names[row.name]!r} says what that of line {before.loc[row.Index, 'line']} "
+            f"says, and has another label ({shown}, line {row.line}). Correct the label"
+        )
+    kept = each.index[each["line"] == before["line"]]
+    return table[table["number"].isin(kept)], len(each) - len(kept)
