@@ -130,9 +130,11 @@ class Goes:
 
     def _go(self) -> None:
         done = 0
-        while self._waiting.count and done < self._at_one_go:
-            done += self._waiting.first()()
-        if self._waiting.count:
-            asyncio.get_running_loop().call_later(self._rest, self._go)
-        else:
-            self._goes = False
+        try:
+            while self._waiting.count and done < self._at_one_go:
+                done += self._waiting.first()()
+        finally:  # whatever fails, the others' turn comes
+            if self._waiting.count:
+                asyncio.get_running_loop().call_later(self._rest, self._go)
+            else:
+                self._goes = False

@@ -187,7 +187,11 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
         if self.transport.is_closing():
             return False
         self.transport.resume_reading()
-        self._hear(data)
+        try:
+            self._hear(data)
+        except BaseException:
+            self.transport.abort()  # as asyncio does where it calls
+            raise
         return True
 
     def _hear(self, data: bytes) -> None:

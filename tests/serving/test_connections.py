@@ -1,4 +1,4 @@
-"""How many connections are taken, and what is told when there are no files left for more."""
+"""How many connections are taken and stay, and what is told when no files are left for more."""
 
 import asyncio
 import errno
@@ -36,6 +36,75 @@ def test_connections_are_taken_few_at_one_go(monkeypatch):
 
     run_apart(come())
     assert set(goes) == {64}
+
+
+def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(monkeypatch):
+    """Without a file for one more, the loop wrote 2,048 tracebacks a second and answered nobody."""
+    monkeypatch.setattr(reading.UnhurriedHTTP, "most", 5)
+    request, begun, answered = (
+        b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        asyncio.Event(),
+        asyncio.Event(),
+    )
+
+    async def waits(scope, receive, send) -> None:
+        if scope["path"] == "/slow":
+            begun.set()
+            await answered.wait()
+        await ok(scope, receive, send)
+
+    async def come() -> None:
+        async with served(waits) as port:
+            slow = await asyncio.open_connection("localhost", port)
+            slow[1].write(request.replace(b" / ", b" /slow "))
+            await begun.wait()
+            silent = [await asyncio.open_connection("localhost", port) for _ in range(4)]
+            for _, writer in silent[:2]:
+                writer.write(request[:20])  # which never ends
+            silent[3][1].write(request)  # is answered, and kept for another request
+            assert b"204" in await silent[3][0].readline()
+            for number in range(3):
+                more = await asyncio.open_connection("localhost", port)
+                more[1].write(request)
+                assert b"204" in await more[0].readline()
+                silent.append(more)
+                async with asyncio.timeout(30):
+                    assert await silent[number][0].read() == b""
+            answered.set()
+            assert b"204" in await slow[0].readline()
+
+    run_apart(come())
+    assert not reading._silent
+
+
+def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
+    """8,200 such connections of a stranger locked out everybody else, without a byte more."""
+    monkeypatch.setattr(reading.UnhurriedHTTP, "most", 3)
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def much(scope, receive, send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(64 * (scope["client"][0] == "127.0.0.2")):
+            await send({"type": "http.response.body", "body": bytes(2**20), "more_body": True})
+        await send({"type": "http.response.body"})
+
+    async def come() -> None:
+        async with served(much) as port:
+            unread = []
+            for _ in range(3):
+                local = {"local_addr": ("127.0.0.2", 0), "limit": 1}
+                unread.append(await asyncio.open_connection("127.0.0.1", port, **local))
+                unread[-1][1].write(request)
+                await unread[-1][0].read(1)
+            while not all(each.flow.write_paused for each in reading._silent):
+                await asyncio.sleep(0.01)
+            for _ in range(3):
+                async with asyncio.timeout(30):
+                    assert b"200" in await answer_to(port, request)
+            for _, writer in unread:
+                writer.transport.abort()
+
+    run_apart(come())
 
 
 def test_it_is_told_once_that_no_file_is_left(monkeypatch, caplog):

@@ -2,8 +2,9 @@
 
 import asyncio
 import random
+from functools import partial
 
-from kgdash.serving.pace import Full, Turns
+from kgdash.serving.pace import Full, Goes, Turns
 from tests.support.own_loop import run_apart
 
 
@@ -152,3 +153,28 @@ def test_a_turn_that_comes_to_somebody_who_leaves_goes_on():
 
     run_apart(all_come())
     assert had == ["c"]
+
+
+def test_goes_are_few_in_turn_and_go_on_after_what_fails():
+    goes, done = Goes(2, 0.001), []
+
+    def do(name: str) -> bool:
+        done.append(name)
+        if name == "b1":
+            raise ValueError(name)
+        return name != "a2"
+
+    async def come() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda *_: done.append("failed"))
+        for name in ("a1", "a2", "a3", "b1", "b2"):
+            goes.put(name[:1], partial(do, name))
+        await asyncio.sleep(0)
+        done.append("|")
+        while len(done) < 7:
+            await asyncio.sleep(0.001)
+        goes.put("c", partial(do, "c1"))
+        while len(done) < 8:
+            await asyncio.sleep(0.001)
+
+    run_apart(come())
+    assert done == ["a1", "b1", "failed", "|", "a2", "b2", "a3", "c1"]
