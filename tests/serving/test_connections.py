@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kgdash.serving import connections
+from kgdash.serving import connections, reading
 from kgdash.serving.pace import Pace
 from tests.support.own_loop import run_apart
 from tests.support.paths import ROOT
