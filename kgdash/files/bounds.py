@@ -19,8 +19,9 @@ _ROOM = 2**31
 #: names that pages list, in each tab, and their characters together
 _LISTED, _LETTERS = 2**16, 2**21
 
-#: bytes of all that is written for the names in a visitor's triples, in tables and files of them
-_WRITTEN_OUT = 2**27
+#: bytes of all that is written for the names in a visitor's triples, in tables and files of them,
+#: and of texts that are written once, which each page that shows them holds
+_WRITTEN_OUT, _HELD = 2**27, 2**25
 
 
 def bounded(rows: _Rows, shown: str) -> _Rows:
@@ -100,7 +101,7 @@ def check_written_out(
         for names in (entities, relations)
     )
     long = int(ends[triples[:, [0, 2]]].sum() + middle[triples[:, 1]].sum())
-    _check_length(long, f"the triples in {shown}")
+    _check_length(long, f"the triples in {shown}", _WRITTEN_OUT)
 
 
 def written_once(make: Callable[..., str], what: str) -> Callable[..., str]:
@@ -117,16 +118,16 @@ def written_once(make: Callable[..., str], what: str) -> Callable[..., str]:
         nonlocal length
         text = make(*arguments)
         length += held_bytes(text)
-        _check_length(length, what)
+        _check_length(length, what, _HELD)
         return text
 
     return once
 
 
-def _check_length(length: int, what: str) -> None:
-    if not visitor().is_local and length > _WRITTEN_OUT:
+def _check_length(length: int, what: str, most: int) -> None:
+    if not visitor().is_local and length > most:
         raise KgdashError(
-            f"{what}, written out, have {length:,} bytes; expected at most {_WRITTEN_OUT:,}: "
+            f"{what}, written out, have {length:,} bytes; expected at most {most:,}: "
             "shorten names and labels, or take fewer"
         )
 

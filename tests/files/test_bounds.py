@@ -80,7 +80,7 @@ def test_names_of_wide_characters_count_by_their_bytes(as_visitor, monkeypatch):
 
 
 def test_texts_are_written_once_and_a_visitors_until_they_are_too_long(as_visitor, monkeypatch):
-    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 9)
+    monkeypatch.setattr(bounds, "_HELD", 9)
     made = []
 
     def named(number):
