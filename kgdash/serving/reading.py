@@ -123,12 +123,19 @@ class _PlainRequests(h11.Connection):
 
     A body in chunks of a byte costs as much as it is long on each new connection, whatever came of
     the one before; a path of percent signs, a hundredth of a second for 15 KB.
+
+    ``to_come``: bytes of the request's body that have not come.
     """
+
+    to_come = 0
 
     def next_event(self) -> Any:
         """Return what came next, but refuse a request that costs more than it says."""
         event = super().next_event()
+        if isinstance(event, h11.Data):
+            self.to_come -= len(event.data)
         if isinstance(event, h11.Request):
+            self.to_come = int(dict(event.headers).get(b"content-length", 0))
             if any(name == b"transfer-encoding" for name, _ in event.headers):
                 raise h11.RemoteProtocolError("expected a body with its length")
             if len(event.target.partition(b"?")[0]) > _MOST_PATH:
@@ -173,7 +180,15 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read; where a request begins, when it is its network's turn."""
+        """Read; where a request begins, when it is its network's turn.
+
+        One may begin behind the body of another, to which the answer came before.
+        """
+        if hasattr(self, "conn") and self.conn.their_state is h11.SEND_BODY:
+            body, data = data[: self.conn.to_come], data[self.conn.to_come :]
+            self._hear(body)
+            if not data:
+                return
         if self.conn.their_state is h11.IDLE if hasattr(self, "conn") else self._is_silent():
             self._unset_keepalive_if_required()
             self.transport.pause_reading()
