@@ -5,21 +5,27 @@ Defined in numbers.md#25-agreement-of-runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.engine.workers import one_thread
 from kgdash.errors import check_name
 from kgdash.graph import IDS
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
+from kgdash.runs import Run
 from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.estimate import Estimate
+from kgdash.statistics.permutation import largest_p
 from kgdash.statistics.rounding import rounded
 from kgdash.statistics.unseen import UNIT, allow_for_unseen
 from kgdash.studies.agreement.agreement import Agreement, pairwise
+from kgdash.studies.correlation.dealt_relik import DealtRelik, dealt_ways
 from kgdash.studies.instances.separation import roc_auc
 from kgdash.studies.instances.separation_bootstrap import resampled
 from kgdash.studies.probability.query_groups import (
@@ -45,6 +51,9 @@ MEASURES = {
 
 #: what is asked to foresee conflicts: of the entity that a query names
 FORESEEING = {"relik": "ReliK, the mean over training triples", "degree": "training triples"}
+
+#: area under the curve of a guess
+CHANCE = 0.5
 
 _BLOCK_ROWS = 64
 
@@ -184,15 +193,18 @@ def foreseen_conflicts(
     value is lower; ties count half.
 
     :param bootstrap: over entities, all queries that name one together, as they share its value;
-        default: 1,000 resamples at 95%
+        default: 1,000 resamples at 95%; its seed is that of the deals, too
     :return: one row for each of `FORESEEING`: ``by`` (str), ``conflicts``, ``others`` (int64:
         queries, of entities with training triples), ``roc_auc``, ``low``, ``high`` (float64; NaN
-        where there are no queries of a kind; the ends for those of fewer than 10 entities)
+        where there are no queries of a kind; the ends for those of fewer than 10 entities), ``p``
+        (float64, in (0, 1]: of ReliK dealt anew, the larger of `dealt_ways`, as entities of like
+        relations have like ReliK; NaN unless ½ is beyond the interval, and of the degree)
     """
     bootstrap = bootstrap or Bootstrap()
     run, count = found.runs[found.best], len(found.queries) // 2
     anchor = Queries.of(found.queries[:count][IDS].to_numpy()).anchor
-    values = {"relik": mean_relik(run, progress)[anchor], "degree": training_degrees(run)[anchor]}
+    asking, dealing = phases(progress, [1.0, 3.0])
+    values = {"relik": mean_relik(run, asking)[anchor], "degree": training_degrees(run)[anchor]}
     known = np.isfinite(values["relik"])
     conflict, anchor = found.queries["conflict"].to_numpy()[known], anchor[known]
     lower = {name: -rounded(value[known]) for name, value in values.items()}
@@ -203,7 +215,35 @@ def foreseen_conflicts(
         ends = np.full(2, np.nan)
         if drawn is not None:
             ends = np.stack(percentile_interval(drawn[name]["roc_auc"], bootstrap.level))
-        row = {"by": name, "conflicts": int(conflict.sum()), "others": int((~conflict).sum())}
-        row |= {"roc_auc": roc_auc(value[conflict], value[~conflict])}
-        rows.append(row | {"low": float(ends[0]), "high": float(ends[1])})
+        auc, p = roc_auc(value[conflict], value[~conflict]), np.nan
+        if name == "relik" and (ends[0] > CHANCE or ends[1] < CHANCE):
+            ways = (
+                _dealt(run, way, conflict, anchor, report)
+                for way, report in zip(
+                    dealt_ways(run.relik("train"), bootstrap.seed),
+                    phases(dealing, [2.0, 1.0]),
+                    strict=True,
+                )
+            )
+            p = float(largest_p(np.array([auc - CHANCE]), ways)[0])
+        counts = {"conflicts": int(conflict.sum()), "others": int((~conflict).sum())}
+        value_of = {"roc_auc": auc, "low": float(ends[0]), "high": float(ends[1]), "p": p}
+        rows.append({"by": name, **counts, **value_of})
     return pd.DataFrame(rows)
+
+
+def _dealt(
+    run: Run, dealt: DealtRelik, conflict: np.ndarray, anchor: np.ndarray, progress: Progress
+) -> Iterator[np.ndarray]:
+    """Yield how far from chance ReliK dealt anew foresees: blocks ``(deals, 1)``."""
+    heads, _, tails = run.graph.split("train").T
+    other = heads != tails
+    ends = np.concatenate([heads, tails[other]])
+    at = np.concatenate([np.arange(len(heads)), np.flatnonzero(other)])
+    shares = 1.0 / np.bincount(ends, minlength=run.graph.num_entities)[ends]
+    means = sparse.csr_array((shares, (ends, at)), shape=(run.graph.num_entities, len(heads)))
+    for done, block in enumerate(dealt, start=1):
+        lower = -rounded((means @ block.T).T)[:, anchor]
+        found = [roc_auc(each[conflict], each[~conflict]) - CHANCE for each in lower]
+        yield np.array(found)[:, None]
+        progress(done, len(dealt))

@@ -10,11 +10,10 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, number, percent
+from kgdash.statistics.multiple_testing import LEVEL
 from kgdash.studies.agreement.agreement import Agreement
+from kgdash.studies.agreement.agreement_report import CHANCE
 from kgdash.studies.agreement.votes import FEWEST_VOTES
-
-#: area under the curve of a guess
-_CHANCE = 0.5
 
 
 def agreement_verdict(found: Agreement, summary: Mapping[str, Estimate]) -> str:
@@ -64,9 +63,14 @@ def foreseen_verdict(table: pd.DataFrame) -> str:
     if math.isnan(row["low"]):
         return "Too few queries of either kind to say whether ReliK foresees conflicts."
     auc += f" ({number(row['low'])} to {number(row['high'])})"
-    if row["low"] > _CHANCE:
+    if (row["low"] > CHANCE or row["high"] < CHANCE) and not row["p"] <= LEVEL:
+        return (
+            f"Whether ReliK foresees conflicts, these queries do not tell: {auc}; dealt out among "
+            f"entities or relations, it does as well by chance (p {number(row['p'])})."
+        )
+    if row["low"] > CHANCE:
         return f"A **low ReliK** of the entity that a query names foresees conflicts: {auc}."
-    if row["high"] < _CHANCE:
+    if row["high"] < CHANCE:
         return f"Conflicts are where the ReliK of the entity that a query names is **high**: {auc}."
     return f"ReliK of the entity that a query names does not foresee conflicts here: {auc}."
 

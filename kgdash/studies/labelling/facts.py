@@ -50,7 +50,8 @@ def estimate_error_rate(
     """Estimate the share of wrong training triples from the labels.
 
     In each stratum the labels count that come before the first triple of the random order that was
-    neither judged nor skipped: these are a fair sample, whatever else was judged and why.
+    neither judged nor skipped: these are a fair sample, whatever else was judged and why, but that
+    what comes next and was judged because it is suspicious makes it longer.
 
     :param audit: and ``seed``: as for `fact_queue`
     """
