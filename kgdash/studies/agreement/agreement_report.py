@@ -25,7 +25,6 @@ from kgdash.statistics.permutation import largest_p
 from kgdash.statistics.rounding import rounded
 from kgdash.statistics.unseen import UNIT, allow_for_unseen
 from kgdash.studies.agreement.agreement import Agreement, pairwise
-from kgdash.studies.correlation.dealt_relik import DealtRelik, dealt_ways
 from kgdash.studies.instances.separation import roc_auc
 from kgdash.studies.instances.separation_bootstrap import resampled
 from kgdash.studies.probability.query_groups import (
@@ -35,6 +34,7 @@ from kgdash.studies.probability.query_groups import (
     mean_relik,
     training_degrees,
 )
+from kgdash.studies.reliability.dealt_relik import DealtRelik, dealt_ways
 
 #: what is reported of all queries
 MEASURES = {

@@ -29,7 +29,7 @@ from kgdash.statistics.partial_correlation import (
 )
 from kgdash.statistics.permutation import largest_p, unit_rows
 from kgdash.studies.comparison.comparison import reciprocal_ranks
-from kgdash.studies.correlation.dealt_relik import DealtRelik, dealt_ways
+from kgdash.studies.reliability.dealt_relik import DealtRelik, dealt_ways
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
 COUNTS = ("head_degree", "tail_degree", "entity_degree", "frequency")

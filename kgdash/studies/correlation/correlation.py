@@ -20,7 +20,7 @@ from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.permutation import coefficients, largest_p
 from kgdash.statistics.rounding import rounded
-from kgdash.studies.correlation.dealt_relik import dealt_means
+from kgdash.studies.reliability.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     default_size,

@@ -17,7 +17,7 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import BOOTSTRAP, Controls, partial_table
 from kgdash.studies.correlation.confounders import log_count
-from kgdash.studies.correlation.dealt_relik import dealt_means
+from kgdash.studies.reliability.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     draw_subgraphs,

@@ -22,12 +22,12 @@ from kgdash.studies.correlation.confounders import (
     triple_factors,
     triple_partials,
 )
-from kgdash.studies.correlation.dealt_relik import AMONG, DealtRelik, dealt_means
 from kgdash.studies.correlation.subgraph_confounders import (
     mean_log_degrees,
     subgraph_factors,
     subgraph_partials,
 )
+from kgdash.studies.reliability.dealt_relik import AMONG, DealtRelik, dealt_means
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 #: counts that are taken out of partial correlations
@@ -94,7 +94,7 @@ def test_factor_tests_are_scipy_s(factors):
 
 def test_factors_beside_relik_that_is_dealt_anew(factors, monkeypatch):
     for most in ("DEALS", "FEWEST_DEALS"):
-        monkeypatch.setattr(f"kgdash.studies.correlation.dealt_relik.{most}", 99)
+        monkeypatch.setattr(f"kgdash.studies.reliability.dealt_relik.{most}", 99)
     found = factor_tests(factors, bootstrap=Bootstrap(resamples=2, seed=6))
     reached = []
     for among in AMONG:

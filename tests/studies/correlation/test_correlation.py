@@ -21,7 +21,7 @@ from kgdash.studies.correlation.correlation import (
     finite_pairs,
     regression_band,
 )
-from kgdash.studies.correlation.dealt_relik import dealt_means
+from kgdash.studies.reliability.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 from tests.support.checks import check_interval

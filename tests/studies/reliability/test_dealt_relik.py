@@ -9,10 +9,10 @@ import pytest
 from kgdash.graph.subgraph import SubgraphSampling, triples_inside
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.rounding import rounded
-from kgdash.studies.correlation import dealt_relik
 from kgdash.studies.correlation.correlation import correlations
-from kgdash.studies.correlation.dealt_relik import AMONG, DealtRelik, dealt_means
 from kgdash.studies.correlation.study_verdict import study_verdict
+from kgdash.studies.reliability import dealt_relik
+from kgdash.studies.reliability.dealt_relik import AMONG, DealtRelik, dealt_means
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 TASKS = ("tail_mrr", "head_mrr", "both_hits_at_10", "relation_hits_at_1", "accuracy")
