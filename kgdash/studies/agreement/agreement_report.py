@@ -217,8 +217,9 @@ def foreseen_conflicts(
             ends = np.stack(percentile_interval(drawn[name]["roc_auc"], bootstrap.level))
         auc, p = roc_auc(value[conflict], value[~conflict]), np.nan
         if name == "relik" and (ends[0] > CHANCE or ends[1] < CHANCE):
+            means = _entity_means(run)
             ways = (
-                _dealt(run, way, conflict, anchor, report)
+                _dealt(means, way, conflict, anchor, report)
                 for way, report in zip(
                     dealt_ways(run.relik("train"), bootstrap.seed),
                     phases(dealing, [2.0, 1.0]),
@@ -232,16 +233,24 @@ def foreseen_conflicts(
     return pd.DataFrame(rows)
 
 
-def _dealt(
-    run: Run, dealt: DealtRelik, conflict: np.ndarray, anchor: np.ndarray, progress: Progress
-) -> Iterator[np.ndarray]:
-    """Yield how far from chance ReliK dealt anew foresees: blocks ``(deals, 1)``."""
+def _entity_means(run: Run) -> sparse.csr_array:
+    """Return what makes values of training triples the means of entities: ``(|E|, triples)``."""
     heads, _, tails = run.graph.split("train").T
     other = heads != tails
     ends = np.concatenate([heads, tails[other]])
     at = np.concatenate([np.arange(len(heads)), np.flatnonzero(other)])
-    shares = 1.0 / np.bincount(ends, minlength=run.graph.num_entities)[ends]
-    means = sparse.csr_array((shares, (ends, at)), shape=(run.graph.num_entities, len(heads)))
+    shares = 1.0 / training_degrees(run)[ends]
+    return sparse.csr_array((shares, (ends, at)), shape=(run.graph.num_entities, len(heads)))
+
+
+def _dealt(
+    means: sparse.csr_array,
+    dealt: DealtRelik,
+    conflict: np.ndarray,
+    anchor: np.ndarray,
+    progress: Progress,
+) -> Iterator[np.ndarray]:
+    """Yield how far from chance ReliK dealt anew foresees: blocks ``(deals, 1)``."""
     for done, block in enumerate(dealt, start=1):
         lower = -rounded((means @ block.T).T)[:, anchor]
         found = [roc_auc(each[conflict], each[~conflict]) - CHANCE for each in lower]

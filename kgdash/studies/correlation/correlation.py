@@ -161,8 +161,9 @@ def correlation_study(
     drawn: list[Subgraph] = []
     of: list[int] = []
     for size, report in zip(sizes, phases(drawing, [1.0] * len(sizes)), strict=True):
-        drawn += draw_subgraphs(run, replace(sampling, size=size), report)
-        of += [size] * (len(drawn) - len(of))
+        picked = draw_subgraphs(run, replace(sampling, size=size), report)
+        drawn += picked
+        of += [size] * len(picked)
     # All sizes at once: what they share is scored once.
     table = score_subgraphs(run, drawn, evaluation, scoring)
     table.insert(0, "size", of)

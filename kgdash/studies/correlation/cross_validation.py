@@ -33,11 +33,7 @@ from kgdash.studies.reliability.subgraph_evaluation import (
     KS,
     SubgraphEvaluation,
 )
-from kgdash.studies.reliability.subgraph_table import (
-    default_size,
-    draw_subgraphs,
-    score_subgraphs,
-)
+from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs, score_subgraphs
 
 #: the paper's six (numbers.md#6-correlation-study)
 MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
@@ -194,8 +190,9 @@ def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
     sizes = tuple(dict.fromkeys(plan.sizes)) or (default_size(run),)
     for size in sizes:
         way = SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk)
-        drawn += draw_subgraphs(run, way)
-        of += [size] * (len(drawn) - len(of))
+        picked = draw_subgraphs(run, way)
+        drawn += picked
+        of += [size] * len(picked)
     return drawn, of
 
 

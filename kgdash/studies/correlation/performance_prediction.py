@@ -23,11 +23,7 @@ from kgdash.studies.correlation.prediction_check import (
 )
 from kgdash.studies.correlation.prediction_intervals import FEWEST, Sample, cv_plus, fit_line
 from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, SubgraphEvaluation
-from kgdash.studies.reliability.subgraph_table import (
-    draw_subgraphs,
-    score_subgraphs,
-    task_columns,
-)
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs, task_columns
 
 #: levels whose coverage is always reported
 LEVELS = (0.5, 0.8, 0.9, 0.95)

@@ -19,10 +19,7 @@ from kgdash.statistics.partial_correlation import BOOTSTRAP, Controls, partial_t
 from kgdash.studies.correlation.confounders import log_count
 from kgdash.studies.reliability.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
-from kgdash.studies.reliability.subgraph_table import (
-    draw_subgraphs,
-    score_subgraphs,
-)
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 #: what ReliK is held against: columns of `subgraph_factors`
 TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")

@@ -98,9 +98,10 @@ def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
             st.stop()
         files = dict(found)
         st.caption(f"Taken from the run's dataset: {files['valid'].name}, {files['test'].name}.")
-    stamps = () if contents else verified_stamp(run)
-    digests = (hashlib.sha256(content).hexdigest() for content in contents.values())
-    key = (*map(str, files.values()), *digests, *stamps)
+    key: tuple[Hashable, ...] = verified_stamp(run)
+    if contents:
+        digests = (hashlib.sha256(content).hexdigest() for content in contents.values())
+        key = (*map(str, files.values()), *digests)
     given = computed(
         "Reading false triples",
         (run.identity, "negatives", *key),

@@ -117,7 +117,8 @@ def test_relik_dealt_anew_foresees_what_relik_itself_does_where_it_stays(five):
     known = np.isfinite(value[anchor])
     conflict, anchor = five.queries["conflict"].to_numpy()[known], anchor[known]
     stays = run.relik("train")["relik"].to_numpy()
-    (found,) = agreement_report._dealt(run, [np.stack([stays, -stays])], conflict, anchor, silent)
+    means, deals = agreement_report._entity_means(run), [np.stack([stays, -stays])]
+    (found,) = agreement_report._dealt(means, deals, conflict, anchor, silent)
     row = foreseen_conflicts(five, Bootstrap(resamples=50)).iloc[0]
     assert found[:, 0] + 0.5 == pytest.approx([row["roc_auc"], 1 - row["roc_auc"]])
 
