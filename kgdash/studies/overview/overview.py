@@ -113,9 +113,11 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
         values["relik"] = Estimate(map_.step.mean, map_.step.low, map_.step.high, len(relik))
     hits = {k: np.zeros(0) for k in (1, 10)}
     leads: list[Lead] = []
+    by_chance = 0.0
     if len(map_.test):
         ranks = run.ranks("test", progress=progress)
         hits = {k: hits_at(ranks, k) for k in hits}
+        by_chance = chance_of_hits(ranks, 10)
         leads += leads_of_ranks(run, ranks)
     values |= {f"hits_at_{k}": mean_estimate(share) for k, share in hits.items()}
     communities = pd.DataFrame() if counting else _communities(map_)
@@ -130,6 +132,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
             values["mrr"],
             values["hits_at_10"],
             repeated_triples(run.graph).get(("test", "train"), 0),
+            by_chance,
         ),
     )
     how = exact_sentence(len(map_.test), len(relik)) if is_exact else ""
@@ -150,6 +153,11 @@ def hits_at(ranks: pd.DataFrame, k: int) -> np.ndarray:
     hits = ranks["realistic"].to_numpy()[side_rows(ranks, "both")] <= k
     share: np.ndarray = hits.mean(axis=0)
     return share
+
+
+def chance_of_hits(ranks: pd.DataFrame, k: int) -> float:
+    """Return the share of queries whose answer random orders put among the k best, of N each."""
+    return float(np.minimum(k / ranks["candidates"].to_numpy(), 1.0).mean())
 
 
 def leads_of_ranks(run: Run, ranks: pd.DataFrame) -> list[Lead]:
@@ -229,13 +237,18 @@ def _least_reliable(communities: pd.DataFrame, whole: Estimate) -> Iterator[Lead
 
 
 def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
-    graph = map_.run.graph
+    graph, relik = map_.run.graph, map_.relik["relik"]
+    least = float(relik.min())
+    alike = int((relik == least).sum())
+    if alike == len(relik):
+        return
     head, relation, tail = names = least_reliable_fact(graph, map_.relik)
     labels = [graph.entity_labels[graph.entity_id(entity)] for entity in (head, tail)]
     text = triple_text(labels[0], graph.relation_labels[graph.relation_id(relation)], labels[1])
+    which = "this known fact" if alike == 1 else f"{alike:,} known facts alike"
     yield Lead(
         "triple",
-        f"The model trusts this known fact least: {text}: ReliK "
-        f"{number(float(map_.relik['relik'].min()))}. Wrong, or not learnt?",
+        f"The model trusts {which} least{', one of them' if alike > 1 else ''}: {text}: ReliK "
+        f"{number(least)}. Wrong, or not learnt?",
         triple=names,
     )

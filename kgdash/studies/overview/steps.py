@@ -25,7 +25,14 @@ from kgdash.runs.preparation import (
 from kgdash.runs.sampled_means import WIDTH
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.sampled_mean import SampledMean
-from kgdash.studies.overview.overview import Lead, Overview, hits_at, leads_of_ranks, overview
+from kgdash.studies.overview.overview import (
+    Lead,
+    Overview,
+    chance_of_hits,
+    hits_at,
+    leads_of_ranks,
+    overview,
+)
 from kgdash.studies.overview.verdict import performance_verdict, sampled_sentence
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, reliability_steps
 
@@ -77,7 +84,7 @@ def _ranked(run: Run, width: float, progress: Progress) -> Overview:
     values = dict.fromkeys(("mrr", "hits_at_1", "hits_at_10", "relik"), _NOTHING)
     sampled: dict[str, SampledMean] = {}
     leads: list[Lead] = []
-    test, reciprocal = run.graph.splits["test"], np.zeros(0)
+    test, reciprocal, by_chance = run.graph.splits["test"], np.zeros(0), 0.0
     if len(test):
         figure = run.sampled("mrr", width=width, progress=progress)
         test, ranks = figure.triples, run.ranks(triples=figure.triples)
@@ -86,11 +93,12 @@ def _ranked(run: Run, width: float, progress: Progress) -> Overview:
         of_triples["hits_at_10"] = hits_at(ranks, 10)
         sampled = {name: figure.of(each) for name, each in of_triples.items()}
         values |= {name: _estimate(mean, of_triples[name]) for name, mean in sampled.items()}
+        by_chance = chance_of_hits(ranks, 10)
         leads = leads_of_ranks(run, ranks)
     map_ = ReliabilityMap(run, "growing", pd.DataFrame(), test, reciprocal)
     repeated = repeated_triples(run.graph).get(("test", "train"), 0)
-    verdict = (performance_verdict(values["mrr"], values["hits_at_10"], repeated), _NOT_TOLD)
-    return Overview(map_, values, pd.DataFrame(), verdict, tuple(leads), sampled)
+    ranked = performance_verdict(values["mrr"], values["hits_at_10"], repeated, by_chance)
+    return Overview(map_, values, pd.DataFrame(), (ranked, _NOT_TOLD), tuple(leads), sampled)
 
 
 def _estimate(mean: SampledMean, values: np.ndarray | None = None) -> Estimate:

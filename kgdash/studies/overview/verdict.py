@@ -16,13 +16,19 @@ from kgdash.statistics.sampled_mean import SampledMean
 #: p-values up to which a hypothesis is given up
 _CHANCE = 0.05
 
+#: a Hits@10 of guessing that is worth a word
+_GUESSED = 0.1
 
-def performance_verdict(mrr: Estimate, hits_at_10: Estimate, repeated: int = 0) -> str:
+
+def performance_verdict(
+    mrr: Estimate, hits_at_10: Estimate, repeated: int = 0, by_chance: float = 0.0
+) -> str:
     """Say how well held-out triples are ranked.
 
     :param mrr: mean reciprocal rank of the test triples, both sides
     :param hits_at_10: share of their queries whose answer is among the ten best
     :param repeated: how many of all test triples are train triples, too
+    :param by_chance: the share that random orders give; told from a tenth on
     """
     if not mrr.n:
         return "There are no test triples, so nothing is known of how well it ranks held-out facts."
@@ -31,9 +37,10 @@ def performance_verdict(mrr: Estimate, hits_at_10: Estimate, repeated: int = 0) 
     of = "held-out facts"
     if repeated:
         of = f"test triples, of which {repeated:,} are train triples and not held out"
+    guessed = f" ({percent(by_chance)} by chance)" if by_chance >= _GUESSED else ""
     return (
         f"Of {of}, the true answer is among the ten best in {percent(hits_at_10.value)} of "
-        f"queries: MRR {with_interval(mrr)}."
+        f"queries{guessed}: MRR {with_interval(mrr)}."
     )
 
 

@@ -1,5 +1,7 @@
 """The overview's values are those of the definitions, and its leads the extremes that it says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,13 @@ from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import Estimate
 from kgdash.statistics.jackknife import means_within
 from kgdash.studies.overview import overview as overview_module
-from kgdash.studies.overview.overview import _by_chance, _least_reliable, overview
+from kgdash.studies.overview.overview import (
+    _by_chance,
+    _least_likely,
+    _least_reliable,
+    chance_of_hits,
+    overview,
+)
 from kgdash.studies.overview.steps import overview_steps
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.tiny_runs import altered_run
@@ -89,6 +97,24 @@ def test_without_test_triples(tmp_path):
     found = list(overview_steps(run))[-1]
     assert found.values["mrr"].n == 0
     assert "no test triples" in found.verdict[1]
+
+
+@pytest.mark.parametrize(
+    ("relik", "told"), [([0.2, 0.2, 1], "2 known facts alike least"), ([1, 1, 1], "")]
+)
+def test_facts_that_are_trusted_alike_are_not_told_apart(found, relik, told):
+    """Where all had ReliK 1, the first was called the least trusted: wrong, or not learnt?"""
+    rows = found.map.relik.head(3).assign(relik=np.array(relik, dtype=np.float64))
+    leads = list(_least_likely(replace(found.map, relik=rows)))
+    assert [told in lead.text for lead in leads] == ([True] if told else [])
+
+
+def test_what_random_orders_give():
+    rng = np.random.default_rng(0)
+    candidates = rng.integers(5, 30, 20_000)
+    hits = rng.integers(1, candidates + 1) <= 10
+    found = chance_of_hits(pd.DataFrame({"candidates": candidates}), 10)
+    assert found == pytest.approx(hits.mean(), abs=0.01)
 
 
 def test_a_community_leads_to_the_entity_that_it_is_named_after(run, found):

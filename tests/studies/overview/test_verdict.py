@@ -43,6 +43,15 @@ def test_performance():
     assert many.startswith("Of held-out facts, the true answer is among the ten best in 61%")
 
 
+def test_guessing_is_told_from_a_tenth_on():
+    """Of 14 entities, constant scores have the answer among the ten best in 94.2% of queries."""
+    values = Estimate(0.2, 0.1, 0.3, 99), Estimate(0.942, 0.9, 0.98, 99)
+    assert "in 94.2% of queries: MRR" in performance_verdict(*values, by_chance=0.09)
+    assert "in 94.2% of queries (56% by chance): MRR" in performance_verdict(
+        *values, by_chance=0.563
+    )
+
+
 def test_what_train_holds_is_not_held_out():
     """Of 100 test triples 90 were train triples: MRR 0.867, and 0.046 of the others."""
     almost = Estimate(0.9962, 0.99, 1, 100)
