@@ -12,6 +12,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import IDS, KnowledgeGraph
+from kgdash.graph.ends import train_degrees
 from kgdash.graph.known_triples import triple_keys
 from kgdash.graph.relation_patterns import (
     CARDINALITIES,
@@ -104,12 +105,7 @@ class RankFacts:
 
     @cached_property
     def _train_degrees(self) -> np.ndarray:
-        heads, _, tails = self.graph.splits["train"].T
-        of_heads, of_tails, of_both = (
-            np.bincount(ends, minlength=self.graph.num_entities)
-            for ends in (heads, tails, heads[heads == tails])
-        )
-        return of_heads + of_tails - of_both
+        return train_degrees(self.graph)
 
 
 def add_rank_facts(

@@ -112,14 +112,24 @@ def _plain(value: Any) -> Any:
 
 
 def check_outputs(context: typer.Context) -> None:
-    """Refuse to write a file over one that the same call reads or writes, or into a run.
+    """Refuse outputs that can not be written before anything is computed.
 
-    :raises KgdashError: naming both options
+    These are files over one that the same call reads or writes, in a run, or below what is no
+    folder, or none to write to.
+
+    :raises KgdashError: naming the option, or both
     """
     options = {str(p.name): p.opts[0] for p in context.command.params}
     written = [name for name in (*_WRITTEN, "save_config") if context.params.get(name) is not None]
     for place, output in enumerate(written):
         path = str(context.params[output])
+        above = next(filter(os.path.lexists, map(str, Path(path).absolute().parents)))
+        if not os.path.isdir(above):
+            raise KgdashError(f"can not write {options[output]} {path}: {above} is not a folder")
+        if not os.path.lexists(path) and not os.access(above, os.W_OK):
+            raise KgdashError(
+                f"can not write {options[output]} {path}: no leave to write in {above}"
+            )
         # A configuration may be saved over the one that it came from.
         others = options.keys() - {*written[: place + 1], *(["config"] * (output == "save_config"))}
         for name in sorted(others):

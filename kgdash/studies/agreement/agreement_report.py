@@ -15,6 +15,7 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.engine.workers import one_thread
 from kgdash.errors import check_name
 from kgdash.graph import IDS
+from kgdash.graph.ends import train_degrees, triple_ends
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
@@ -32,7 +33,6 @@ from kgdash.studies.probability.query_groups import (
     Queries,
     grouping,
     mean_relik,
-    training_degrees,
 )
 from kgdash.studies.reliability.dealt_relik import DealtRelik, dealt_ways
 
@@ -204,7 +204,8 @@ def foreseen_conflicts(
     run, count = found.runs[found.best], len(found.queries) // 2
     anchor = Queries.of(found.queries[:count][IDS].to_numpy()).anchor
     asking, dealing = phases(progress, [1.0, 3.0])
-    values = {"relik": mean_relik(run, asking)[anchor], "degree": training_degrees(run)[anchor]}
+    degrees = train_degrees(run.graph).astype(np.float64)
+    values = {"relik": mean_relik(run, asking)[anchor], "degree": degrees[anchor]}
     known = np.isfinite(values["relik"])
     conflict, anchor = found.queries["conflict"].to_numpy()[known], anchor[known]
     lower = {name: -rounded(value[known]) for name, value in values.items()}
@@ -235,12 +236,10 @@ def foreseen_conflicts(
 
 def _entity_means(run: Run) -> sparse.csr_array:
     """Return what makes values of training triples the means of entities: ``(|E|, triples)``."""
-    heads, _, tails = run.graph.split("train").T
-    other = heads != tails
-    ends = np.concatenate([heads, tails[other]])
-    at = np.concatenate([np.arange(len(heads)), np.flatnonzero(other)])
-    shares = 1.0 / training_degrees(run)[ends]
-    return sparse.csr_array((shares, (ends, at)), shape=(run.graph.num_entities, len(heads)))
+    triples = run.graph.splits["train"]
+    ends, rows = triple_ends(triples)
+    shares = 1.0 / np.bincount(ends)[ends]
+    return sparse.csr_array((shares, (ends, rows)), shape=(run.graph.num_entities, len(triples)))
 
 
 def _dealt(

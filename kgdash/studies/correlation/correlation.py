@@ -4,7 +4,6 @@ Defined in numbers.md#6-correlation-study.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from kgdash.errors import unknown_name
-from kgdash.graph.subgraph import Subgraph, SubgraphSampling
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap, check_level
@@ -23,8 +22,7 @@ from kgdash.statistics.rounding import rounded
 from kgdash.studies.reliability.dealt_relik import dealt_means
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
-    default_size,
-    draw_subgraphs,
+    draw_of_sizes,
     score_subgraphs,
     task_columns,
 )
@@ -156,18 +154,12 @@ def correlation_study(
         a column ``size`` before
     :raises KgdashError: as they do
     """
-    sizes = list(dict.fromkeys(sizes)) or [default_size(run)]
     drawing, scoring, correlating = phases(progress, [0.1, 0.7, 0.2])
-    drawn: list[Subgraph] = []
-    of: list[int] = []
-    for size, report in zip(sizes, phases(drawing, [1.0] * len(sizes)), strict=True):
-        picked = draw_subgraphs(run, replace(sampling, size=size), report)
-        drawn += picked
-        of += [size] * len(picked)
+    drawn, of = draw_of_sizes(run, sizes, sampling, drawing)
     # All sizes at once: what they share is scored once.
     table = score_subgraphs(run, drawn, evaluation, scoring)
     table.insert(0, "size", of)
-    parts = []
+    parts, sizes = [], list(dict.fromkeys(of))
     for size, report in zip(sizes, phases(correlating, [1.0] * len(sizes)), strict=True):
         mine = (table["size"] == size).to_numpy()
         of_size = [drawn[row] for row in np.flatnonzero(mine)]

@@ -33,7 +33,7 @@ from kgdash.studies.reliability.subgraph_evaluation import (
     KS,
     SubgraphEvaluation,
 )
-from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs, score_subgraphs
+from kgdash.studies.reliability.subgraph_table import draw_of_sizes, score_subgraphs
 
 #: the paper's six (numbers.md#6-correlation-study)
 MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
@@ -76,6 +76,11 @@ class CrossValidation:
     filter: str = "train+valid+test"
     ks: tuple[int, ...] = KS
     corrupt: str = "inside"
+
+    @property
+    def sampling(self) -> SubgraphSampling:
+        """Return how subgraphs are drawn."""
+        return SubgraphSampling(self.subgraphs, method=self.method, seed=self.seed, **self.walk)
 
     @property
     def evaluation(self) -> SubgraphEvaluation:
@@ -130,7 +135,7 @@ def cross_validate(
         run = fold_run(workdir, fold, config, training)
         on_fold(fold, run, before)
         if not drawn[0]:
-            drawn = _draw(run, plan)
+            drawn = draw_of_sizes(run, plan.sizes, plan.sampling)
         table = _scores(run, *drawn, plan, asking)
         seconds = table.pop("seconds").max()
         scores.append(table.assign(model=model, fold=fold.number))
@@ -181,19 +186,6 @@ def _weights(jobs: Sequence[tuple[Fold, str]], plan: CrossValidation, workdir: P
         0.02 if is_trained(workdir, fold, plan.config(model)) else _COSTS.get(model, 1.0)
         for fold, model in jobs
     ]
-
-
-def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
-    """Draw the subgraphs of all sizes, and say the size of each."""
-    drawn: list[Subgraph] = []
-    of: list[int] = []
-    sizes = tuple(dict.fromkeys(plan.sizes)) or (default_size(run),)
-    for size in sizes:
-        way = SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk)
-        picked = draw_subgraphs(run, way)
-        drawn += picked
-        of += [size] * len(picked)
-    return drawn, of
 
 
 def _scores(

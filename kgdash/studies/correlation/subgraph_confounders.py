@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph.ends import train_degrees
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -50,9 +51,7 @@ def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
     if not subgraphs:
         return np.empty(0)
     graph = subgraphs[0].graph
-    heads, _, tails = graph.splits["train"].T
-    ends = np.concatenate([heads, tails[heads != tails]])
-    logs = log_count(np.bincount(ends, minlength=graph.num_entities))
+    logs = log_count(train_degrees(graph))
     return np.array([logs[part.entities].mean() for part in subgraphs])
 
 

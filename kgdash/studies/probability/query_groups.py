@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.errors import check_name
+from kgdash.graph import IDS
 from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.graph.ends import train_degrees, triple_ends
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
@@ -79,7 +81,7 @@ def grouping(run: Run, by: str, progress: Progress = silent) -> Grouping:
         return Grouping(
             lambda queries: of_entity[queries.anchor], lambda number: names[number].label
         )
-    values = mean_relik(run, progress) if by == "relik" else training_degrees(run)
+    values = mean_relik(run, progress) if by == "relik" else train_degrees(graph).astype(float)
     at = values[Queries.of(graph.split("valid")).anchor]
     at = at[np.isfinite(at)]
     # Validation queries of entities that train lacks have no ReliK to be cut by.
@@ -111,16 +113,8 @@ def _span(part: int, edges: np.ndarray, is_whole: bool) -> str:
 def mean_relik(run: Run, progress: Progress = silent) -> np.ndarray:
     """Return the mean ReliK of each entity's training triples: float64, ``(|E|,)``, NaN of none."""
     table = run.relik("train", progress=progress)
-    loop = (table["head"] == table["tail"]).to_numpy()
-    ends = np.concatenate([table["head"], table["tail"][~loop]])
-    values = np.concatenate([table["relik"], table["relik"][~loop]])
+    ends, rows = triple_ends(table[IDS].to_numpy())
+    values = table["relik"].to_numpy()[rows]
     size = run.graph.num_entities
     with np.errstate(invalid="ignore"):
         return np.bincount(ends, values, size) / np.bincount(ends, minlength=size)
-
-
-def training_degrees(run: Run) -> np.ndarray:
-    """Return how many training triples each entity is an end of: float64, ``(|E|,)``."""
-    heads, _, tails = run.graph.split("train").T
-    ends = np.concatenate([heads, tails[tails != heads]])
-    return np.bincount(ends, minlength=run.graph.num_entities).astype(np.float64)

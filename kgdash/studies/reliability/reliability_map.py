@@ -15,6 +15,7 @@ from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.graph.ends import triple_ends
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.metrics import triple_reciprocal_ranks
@@ -201,8 +202,8 @@ def _spread(
     if groups is not None:
         inside = groups[heads] == groups[tails]
         return groups[heads[inside]], values[inside]
-    others = heads != tails
-    return np.concatenate([heads, tails[others]]), np.concatenate([values, values[others]])
+    ends, rows = triple_ends(triples)
+    return ends, values[rows]
 
 
 def _means(of: np.ndarray, values: np.ndarray) -> pd.DataFrame:

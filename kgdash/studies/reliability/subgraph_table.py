@@ -70,6 +70,25 @@ def draw_subgraphs(
     return list(first.values())
 
 
+def draw_of_sizes(
+    run: Run, sizes: Sequence[int], sampling: SubgraphSampling, progress: Progress = silent
+) -> tuple[list[Subgraph], list[int]]:
+    """Draw subgraphs of several sizes around the same entities.
+
+    :param sizes: in entities, in place of the sampling's, each once; none: `default_size` alone
+    :return: the subgraphs of all sizes, and the size of each
+    :raises KgdashError: as `draw_subgraphs`
+    """
+    sizes = list(dict.fromkeys(sizes)) or [default_size(run)]
+    drawn: list[Subgraph] = []
+    of: list[int] = []
+    for size, report in zip(sizes, phases(progress, [1.0] * len(sizes)), strict=True):
+        picked = draw_subgraphs(run, replace(sampling, size=size), report)
+        drawn += picked
+        of += [size] * len(picked)
+    return drawn, of
+
+
 def score_subgraphs(
     run: Run,
     subgraphs: Sequence[Subgraph],

@@ -98,6 +98,18 @@ def test_no_output_replaces_another_or_a_file_of_the_run(tmp_path, monkeypatch):
     assert {MANIFEST, GRAPH, TRIPLES, WEIGHTS, "groupings.json"} == set(output._OF_RUNS)
 
 
+def test_what_can_not_be_written_is_told_before_anything_is_computed(tmp_path, monkeypatch):
+    """It was told when the training was over."""
+    (tmp_path / "file").write_text("")
+    train = ["train", "--dataset", "umls", "--model", "TransE", str(tmp_path / "file" / "a" / "b")]
+    monkeypatch.setattr("kgdash.graph.datasets.load_dataset", lambda name: pytest.fail("too late"))
+    error = str(CliRunner().invoke(cli.app, train).exception)
+    assert error == f"can not write out {train[-1]}: {tmp_path / 'file'} is not a folder"
+    monkeypatch.setattr(output.os, "access", lambda path, mode: False)
+    error = str(CliRunner().invoke(cli.app, [*train[:-1], str(tmp_path / "new")]).exception)
+    assert error == f"can not write out {tmp_path / 'new'}: no leave to write in {tmp_path}"
+
+
 @pytest.mark.parametrize("output", ["--out", "--save-config"])
 def test_no_output_replaces_what_is_read(output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

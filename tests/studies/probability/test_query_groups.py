@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.graph.ends import train_degrees
 from kgdash.studies.probability.query_groups import (
     GROUPINGS,
     Queries,
     grouping,
     mean_relik,
-    training_degrees,
 )
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
@@ -41,7 +41,7 @@ def test_equal_queries_are_in_one_group(graph_run, by):
 
 @pytest.mark.parametrize("by", ["degree", "relik"])
 def test_deciles_hold_as_many_validation_queries(graph_run, by):
-    values = mean_relik(graph_run) if by == "relik" else training_degrees(graph_run)
+    values = mean_relik(graph_run) if by == "relik" else train_degrees(graph_run.graph)
     asked = Queries.of(graph_run.graph.split("valid"))
     codes = grouping(graph_run, by).codes(asked)
     most = np.bincount(codes[codes >= 0]).max() / len(codes)
@@ -52,7 +52,7 @@ def test_deciles_hold_as_many_validation_queries(graph_run, by):
 
 def test_names_of_degrees_hold_all_their_values(graph_run):
     """They are whole numbers, and no number is of two groups."""
-    degrees, groups = training_degrees(graph_run), grouping(graph_run, "degree")
+    degrees, groups = train_degrees(graph_run.graph), grouping(graph_run, "degree")
     asked = Queries.of(graph_run.graph.split("valid"))
     for code, degree in zip(groups.codes(asked), degrees[asked.anchor].astype(int), strict=True):
         low, _, high = groups.name(int(code)).partition(" to ")
@@ -65,7 +65,7 @@ def test_names_of_degrees_hold_all_their_values(graph_run):
 
 def test_relik_and_degree_of_entities(graph_run):
     table = graph_run.relik("train")
-    relik, degree = mean_relik(graph_run), training_degrees(graph_run)
+    relik, degree = mean_relik(graph_run), train_degrees(graph_run.graph)
     for entity in (0, 40, 134):
         own = table[(table["head"] == entity) | (table["tail"] == entity)]["relik"]
         assert relik[entity] == pytest.approx(own.mean(), nan_ok=True)
