@@ -1,14 +1,12 @@
-"""How long the loop that answers all may read what one connection sends.
+"""What the server reads of requests and messages, and in whose turn.
 
-Parts of a body or of a message that hold a byte or none, and signs of life, take it a hundredth of
-a millisecond each: half a megabyte a second would keep it busy, and nothing behind uvicorn, which
-takes them apart, ever learns of them.
+What a stranger sends costs the loop that answers all no more than it is worth: requests begin few
+at one go, their words have bounds, and nothing behind uvicorn ever learns of what is refused here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from functools import partial
 from typing import Any
 
@@ -20,20 +18,9 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets import http11
 
 from kgdash.serving.connections import FewTaken, most_connections, tell_seldom
-from kgdash.serving.pace import Goes, Pace
+from kgdash.serving.pace import Goes
+from kgdash.serving.resting import Unhurried
 from kgdash.serving.waiting import networks
-
-#: bytes that are read of a connection at once
-_AT_ONCE = 2**13
-
-#: seconds that reading a byte takes of what is honest, with some room
-_FAST = 3e-8
-
-#: seconds more than that which a connection may take at once, and in each second
-_BURST, _OWN = 0.003, 0.005
-
-#: seconds that all who take more have together, at once and in each second
-_REST_BURST, _REST = 0.05, 0.2
 
 #: pieces of a message that has not ended
 _MOST_PIECES = 2**10
@@ -55,67 +42,15 @@ _WORDS = {
 #: and what thousands of open connections ask for all at once keeps nobody's page waiting
 _BEGIN, _THEN = 8, 0.005
 
+#: bytes of a body that are worth being read as they come, where they are not its last
+_SMALL = 2**10
+
 #: bytes of a path, which is a page's name, or holds a session's and a file's number
 _MOST_PATH = 2**10
-
-_greedy = Pace(_REST_BURST, _REST)
 
 #: connections on which no request is under way, or nobody reads the answer, those that have been so
 #: for longest first
 _silent: dict[UnhurriedHTTP, None] = {}
-
-
-class Resting:
-    """A transport of asyncio's that rests from reading, whoever else pauses it."""
-
-    def __init__(self, transport: Any) -> None:
-        self._transport, self._rests, self._paused = transport, False, False
-        self._pace = Pace(_BURST, _OWN)
-        transport.max_size = _AT_ONCE  # other loops' transports know nothing of it
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def pause_reading(self) -> None:
-        """Read no more, as the protocol wants."""
-        self._paused = True
-        self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Read again, or after the rest."""
-        self._paused = False
-        if not self._rests:
-            self._transport.resume_reading()
-
-    def took(self, seconds: float) -> None:
-        """Rest after reading took so much longer, if that was more than one's own share."""
-        if seconds > 0 and self._pace.take(seconds) and (rest := _greedy.take(seconds)):
-            self._rests = True
-            self._transport.pause_reading()
-            asyncio.get_running_loop().call_later(rest, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        if not self._paused:
-            self._transport.resume_reading()
-
-
-class _Unhurried(asyncio.Protocol):
-    """Reads what comes over a transport that rests."""
-
-    transport: Any
-
-    def connection_made(self, transport: Any) -> None:
-        """Take the transport; of a connection that becomes a WebSocket, the same."""
-        super().connection_made(
-            transport if isinstance(transport, Resting) else Resting(transport)  # type: ignore[arg-type]
-        )
-
-    def data_received(self, data: bytes) -> None:
-        """Read, and rest after it."""
-        start = time.thread_time()
-        super().data_received(data)
-        self.transport.took(time.thread_time() - start - _FAST * len(data))
 
 
 class _PlainRequests(h11.Connection):
@@ -147,7 +82,7 @@ class _PlainRequests(h11.Connection):
         return event
 
 
-class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
 
     ``most``: connections that are open at once. Where a process has no file left for one more, the
@@ -182,20 +117,27 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
     def data_received(self, data: bytes) -> None:
         """Read; where a request begins, when it is its network's turn.
 
-        One may begin behind the body of another, to which the answer came before.
+        So are parts of a body that nobody waits for, or that are small, and one may begin behind.
         """
-        if hasattr(self, "conn") and self.conn.their_state is h11.SEND_BODY:
-            body, data = data[: self.conn.to_come], data[self.conn.to_come :]
-            self._hear(body)
-            if not data:
-                return
-        if self.conn.their_state is h11.IDLE if hasattr(self, "conn") else self._is_silent():
+        if self._begins() or self._drips(data):
             self._unset_keepalive_if_required()
             self.transport.pause_reading()
             asker = networks(str((self.client or ("",))[0]))
             self.beginning.put(asker, partial(self._begin, data))
         else:
-            self._hear(data)
+            self._hear_body(data)
+
+    def _begins(self) -> bool:
+        """Tell whether what comes next is a request."""
+        conn = getattr(self, "conn", None)
+        return self._is_silent() if conn is None else conn.their_state is h11.IDLE
+
+    def _drips(self, data: bytes) -> bool:
+        """Tell whether this is of a body, and costs the loop more than it is worth to anybody."""
+        conn = getattr(self, "conn", None)
+        if conn is None or conn.their_state is not h11.SEND_BODY:
+            return False
+        return self._is_silent() or len(data) < min(conn.to_come, _SMALL)
 
     def _begin(self, data: bytes) -> bool:
         """Read on, unless the connection has ended, and return whether there was anything to."""
@@ -203,11 +145,22 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
             return False
         self.transport.resume_reading()
         try:
-            self._hear(data)
+            self._hear_body(data)
         except BaseException:
             self.transport.abort()  # as asyncio does where it calls
             raise
         return True
+
+    def _hear_body(self, data: bytes) -> None:
+        """Read, but what comes behind the end of a body as if it came later."""
+        conn = getattr(self, "conn", None)
+        if conn is None or conn.their_state is not h11.SEND_BODY:
+            self._hear(data)
+            return
+        body, data = data[: conn.to_come], data[conn.to_come :]
+        self._hear(body)
+        if data:
+            self.data_received(data)
 
     def _hear(self, data: bytes) -> None:
         """Read, and know whether a request is under way."""
@@ -255,7 +208,7 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
             _silent.setdefault(self)
 
 
-class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
+class UnhurriedWebSocket(Unhurried, WebSocketsSansIOProtocol):
     """WebSockets as uvicorn speaks them, without messages that Streamlit refuses once they came.
 
     ``longest``: bytes of a message.

@@ -8,7 +8,6 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.graph.subgraph import SubgraphSampling
-from kgdash.studies.correlation.correlation import draw_subgraphs
 from kgdash.studies.reliability.subgraph_classification import (
     local_triples,
     predict_subgraph,
@@ -16,6 +15,7 @@ from kgdash.studies.reliability.subgraph_classification import (
     validation_thresholds,
 )
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 IDS = ["head", "relation", "tail"]

@@ -1,0 +1,81 @@
+"""How long the loop that answers all may read what one connection sends.
+
+Parts of a body or of a message that hold a byte or none, and signs of life, take it a hundredth of
+a millisecond each: half a megabyte a second would keep it busy, and nothing behind uvicorn, which
+takes them apart, ever learns of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from kgdash.serving.pace import Pace
+
+#: bytes that are read of a connection at once
+_AT_ONCE = 2**13
+
+#: seconds that reading a byte takes of what is honest, with some room
+_FAST = 3e-8
+
+#: seconds more than that which a connection may take at once, and in each second
+_BURST, _OWN = 0.003, 0.005
+
+#: seconds that all who take more have together, at once and in each second
+_REST_BURST, _REST = 0.05, 0.2
+
+_greedy = Pace(_REST_BURST, _REST)
+
+
+class Resting:
+    """A transport of asyncio's that rests from reading, whoever else pauses it."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport, self._rests, self._paused = transport, False, False
+        self._pace = Pace(_BURST, _OWN)
+        transport.max_size = _AT_ONCE  # other loops' transports know nothing of it
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def pause_reading(self) -> None:
+        """Read no more, as the protocol wants."""
+        self._paused = True
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read again, or after the rest."""
+        self._paused = False
+        if not self._rests:
+            self._transport.resume_reading()
+
+    def took(self, seconds: float) -> None:
+        """Rest after reading took so much longer, if that was more than one's own share."""
+        if seconds > 0 and self._pace.take(seconds) and (rest := _greedy.take(seconds)):
+            self._rests = True
+            self._transport.pause_reading()
+            asyncio.get_running_loop().call_later(rest, self._rested)
+
+    def _rested(self) -> None:
+        self._rests = False
+        if not self._paused:
+            self._transport.resume_reading()
+
+
+class Unhurried(asyncio.Protocol):
+    """Reads what comes over a transport that rests."""
+
+    transport: Any
+
+    def connection_made(self, transport: Any) -> None:
+        """Take the transport; of a connection that becomes a WebSocket, the same."""
+        super().connection_made(
+            transport if isinstance(transport, Resting) else Resting(transport)  # type: ignore[arg-type]
+        )
+
+    def data_received(self, data: bytes) -> None:
+        """Read, and rest after it."""
+        start = time.thread_time()
+        super().data_received(data)
+        self.transport.took(time.thread_time() - start - _FAST * len(data))
