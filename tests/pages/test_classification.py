@@ -96,7 +96,7 @@ def test_uploaded_negatives(run):
     assert "test.tsv: 1 left out, as the graph has no such entity or relation" in notes
     assert "calling each relation's triples what most of them are" in notes
     assert "accuracy" not in table(app, "relik_least")
-    parts = [part for key in memory()._values for part in key if isinstance(part, bytes)]
+    parts = [part for key in memory()._kept for part in key if isinstance(part, bytes)]
     assert not {content for _, content, _ in files.values()} & set(parts), "it stays for all"
 
 

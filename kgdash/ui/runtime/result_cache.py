@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import pickle
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Hashable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
+from kgdash.files.visitor import visitor
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 
@@ -28,53 +30,72 @@ _ENTRIES, _BYTES = 2048, 2**28
 _HELD, _TRIPLE, _NAME = 2**29, 150, 3000
 
 
+@dataclass
+class _Kept:
+    """A value, its bytes, those of the graphs that it refers to, and who asked for it last."""
+
+    value: Any
+    size: int
+    graphs: dict[int, int]
+    owner: str
+
+
 class Memory:
     """The latest results by key; safe with several sessions. Values must not be changed."""
 
     def __init__(self) -> None:
-        self._values: OrderedDict[Hashable, Any] = OrderedDict()
-        self._sizes: dict[Hashable, int] = {}
-        self._graphs: dict[Hashable, dict[int, int]] = {}
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Any:
         """Return the value under a key, or None."""
+        owner = visitor().owner
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            found.owner = owner
+            return found.value
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Keep a value, and drop those not asked for longest if there are too many, or too large.
+        """Keep a value, and drop others if there are too many, or too large.
 
-        So are all that refer to the graph that was not asked about longest, if the graphs are too
-        large. The latest is kept, however large it is.
+        These are what the visitor who has most of them asked for longest ago: nobody's are pushed
+        out by those of somebody who has more. So are all that refer to the graph that was not asked
+        about longest, if the graphs are too large. The latest is kept, however large it is.
         """
         size, graphs = _weighed(value)
         size += own_bytes(key)  # which may hold what somebody wrote
+        owner = visitor().owner
         with self._lock:
-            self._values[key], self._sizes[key], self._graphs[key] = value, size, graphs
-            self._values.move_to_end(key)
-            while len(self._values) > 1 and (
-                len(self._values) > _ENTRIES or sum(self._sizes.values()) > _BYTES
+            self._kept[key] = _Kept(value, size, graphs, owner)
+            self._kept.move_to_end(key)
+            while len(self._kept) > 1 and (
+                len(self._kept) > _ENTRIES or sum(e.size for e in self._kept.values()) > _BYTES
             ):
-                self._drop(next(iter(self._values)))
+                del self._kept[self._next_to_go(key)]
             while self._held() > _HELD and (left := self._oldest_graph()) is not None:
-                for each in [each for each in self._values if left in self._graphs[each]]:
-                    self._drop(each)
+                for each in [each for each, kept in self._kept.items() if left in kept.graphs]:
+                    del self._kept[each]
 
-    def _drop(self, key: Hashable) -> None:
-        for kept in (self._values, self._sizes, self._graphs):
-            del kept[key]
+    def _next_to_go(self, latest: Hashable) -> Hashable:
+        shares = Counter[str]()
+        for kept in self._kept.values():
+            shares[kept.owner] += 1 if len(self._kept) > _ENTRIES else kept.size
+        others = (key for key in self._kept if key != latest)
+        return max(others, key=lambda key: shares[self._kept[key].owner])  # the oldest of several
 
     def _held(self) -> int:
-        return sum(dict(pair for each in self._graphs.values() for pair in each.items()).values())
+        return sum(
+            {id_: size for e in self._kept.values() for id_, size in e.graphs.items()}.values()
+        )
 
     def _oldest_graph(self) -> int | None:
         """Return the graph whose last result is oldest; None if the latest refers to all."""
-        latest = next(reversed(self._values))
-        seen = dict.fromkeys(graph for key in reversed(self._values) for graph in self._graphs[key])
-        others = [graph for graph in seen if graph not in self._graphs[latest]]
+        newest_first = [kept.graphs for kept in reversed(self._kept.values())]
+        seen = dict.fromkeys(graph for graphs in newest_first for graph in graphs)
+        others = [graph for graph in seen if graph not in newest_first[0]]
         return others[-1] if others else None
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs.loading import load
 from kgdash.ui.runtime import result_cache
 from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, own_bytes
@@ -53,7 +54,7 @@ def test_asking_for_what_is_not_there_keeps_nothing():
     memory = Memory()
     for number in range(10 * _ENTRIES):
         memory.get(number)
-    assert not memory._values
+    assert not memory._kept
 
 
 def test_drops_the_oldest_when_all_are_too_large():
@@ -64,7 +65,7 @@ def test_drops_the_oldest_when_all_are_too_large():
     assert [memory.get(number) is not None for number in range(6)] == [False] * 2 + [True] * 4
     memory.put("huge", np.zeros(_BYTES, dtype=np.uint8))
     assert memory.get("huge") is not None
-    assert len(memory._values) == len(memory._sizes) == 1
+    assert len(memory._kept) == 1
 
 
 def test_graphs_that_results_alone_keep_loaded_do_not_add_up(monkeypatch):
@@ -79,14 +80,34 @@ def test_graphs_that_results_alone_keep_loaded_do_not_add_up(monkeypatch):
     memory.put("of no graph", 1)
     memory.get(("explained", 0))
     memory.put(("inspected", 3), [graphs[3]])
-    kept = {key for key in memory._values if key != "of no graph"}
+    kept = {key for key in memory._kept if key != "of no graph"}
     assert {number for _, number in kept} == {0, 2, 3}
     assert memory.get("of no graph") == 1
-    assert len(memory._values) == len(memory._sizes) == len(memory._graphs) == 6
+    assert len(memory._kept) == 6
     monkeypatch.setattr(result_cache, "_HELD", 0)
     memory.put("agreement", graphs)  # the latest stays, whatever it refers to
     assert memory.get("agreement") is graphs
     assert memory.get(("inspected", 3)) is not None
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_nobody_is_pushed_out_by_who_has_more(large):
+    """Eight accounts of large labels had another's Overview made again, in line: 4 to 22 s."""
+    memory, them, me = Memory(), Visitor("them", "t"), Visitor("me", "m")
+    many = 12 if large else _ENTRIES + 3
+    with working_for(me):
+        memory.put("first", np.zeros(_BYTES // 8 if large else 0, dtype=np.uint8))
+        memory.put("second", 1)
+    with working_for(them):
+        for number in range(many):
+            memory.put(number, np.zeros(_BYTES // 8 - 1000 if large else 0, dtype=np.uint8))
+        assert memory.get(0) is None
+        assert memory.get(many - 6) is not None
+        assert memory.get("second") == 1
+        memory.put("one more", np.zeros(_BYTES // 8 if large else 0, dtype=np.uint8))
+        memory.put("latest", np.zeros(_BYTES if large else 0, dtype=np.uint8))
+    assert (memory.get("first") is None) == large  # the latest alone is more than all may be
+    assert memory.get("latest") is not None
 
 
 def test_an_entry_put_anew_counts_once():
@@ -121,14 +142,14 @@ def test_many_threads_at_once():
 
     with ThreadPoolExecutor(8) as threads:
         assert not [found for wrong in threads.map(work, range(1, 9)) for found in wrong]
-    assert len(memory._values) == _ENTRIES
+    assert len(memory._kept) == _ENTRIES
 
 
 def test_what_keys_hold_counts():
     memory = Memory()
     for number in range(6):
         memory.put((number, bytes(_BYTES // 4)), 1)
-    assert len(memory._values) == 3
+    assert len(memory._kept) == 3
 
 
 def test_nothing_that_pages_keep_is_keyed_by_a_digest_alone():
