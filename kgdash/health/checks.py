@@ -114,7 +114,7 @@ def _infinite(_: Evidence, summary: pd.DataFrame) -> Finding:
     plus, minus = (int(summary[f"{sign}_infinite"].sum()) for sign in ("plus", "minus"))
     text = "No score is infinite."
     if count:
-        text = f"{plus:,} scores are +∞ and {minus:,} are −∞: they all tie with one another."
+        text = f"{plus:,} scores are +∞ and {minus:,} are −∞: those of one sign tie."
     level = "notice" if count else "fine"
     return Finding("infinite scores", level, count, text, "noticed from the first one on")
 

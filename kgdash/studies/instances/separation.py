@@ -148,7 +148,7 @@ def average_precision(true: np.ndarray, false: np.ndarray) -> float:
 
     :param true: shape ``(n,)``
     :param false: shape ``(m,)``
-    :return: in (0, 1]; chance is n / (n + m); NaN if either is empty
+    :return: in (0, 1]; chance is n / (n + m); NaN if either is empty, or a value is NaN
     """
     # Here, since scikit-learn takes a second to import.
     from sklearn.metrics import average_precision_score
@@ -157,6 +157,8 @@ def average_precision(true: np.ndarray, false: np.ndarray) -> float:
         return np.nan
     # Ranks in place of values: scikit-learn refuses infinite ones.
     ranks = stats.rankdata(np.concatenate([true, false]))
+    if np.isnan(ranks).any():  # as the mean of +∞ and −∞ is
+        return np.nan
     return float(average_precision_score(np.arange(len(ranks)) < len(true), ranks))
 
 

@@ -71,6 +71,13 @@ def test_auc_and_average_precision_are_scipy_s_and_scikit_learn_s(true, false):
     assert found == pytest.approx(average_precision_score(labels, [*true, *false]))
 
 
+def test_values_that_are_no_numbers_have_no_average_precision():
+    """The mean score over a path of +∞ and −∞ is none: `queries` ended in a traceback."""
+    odd, plain = np.array([1.0, np.nan]), np.array([0.5, np.inf])
+    assert np.isnan([average_precision(odd, plain), average_precision(plain, odd)]).all()
+    assert np.isnan([roc_auc(odd, plain), roc_auc(plain, odd)]).all()
+
+
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.integers(0, 3)), min_size=1))
 def test_a_resample_s_figures_are_scikit_learn_s_with_weights(rows):
