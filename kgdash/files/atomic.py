@@ -3,7 +3,7 @@
 What is written is on the disk (fsync) before it gets its name, and the name before the writer says
 so. Until then it is a draft, a hidden name that ends in ``.kgdash-part``, which its writer holds
 locked: what a process that died has left nobody holds, and the next writer into the folder removes
-it.
+it, where nobody else may give other things such names.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -124,12 +125,17 @@ def make_folder(folder: Path) -> None:
 
 
 def sweep_drafts(folder: Path) -> None:
-    """Remove the drafts in a folder whose writers died; those of living ones stay."""
+    """Remove the drafts in a folder whose writers died; those of living ones stay.
+
+    None where somebody else may give what is ours a draft's name.
+    """
+    if fcntl is None or not _is_own(folder):
+        return
     for path in sorted(folder.glob(f".*{_DRAFT}*")):  # a draft before its journal
         named = _OURS.fullmatch(path.name)
         if named is None:
             continue
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RecursionError):
             if named["journal"]:
                 if not os.path.lexists(folder / named["draft"]):
                     path.unlink()
@@ -139,6 +145,18 @@ def sweep_drafts(folder: Path) -> None:
                 _remove(path)
             finally:
                 os.close(held)
+
+
+def _is_own(folder: Path) -> bool:
+    """Tell whether nobody else may rename what this user has in a folder."""
+    try:
+        about = folder.stat()
+    except OSError:
+        return False
+    # The group of a user's own number has nobody else in it, as systems make them.
+    others = stat.S_IWOTH | (stat.S_IWGRP if about.st_gid != about.st_uid else 0)
+    alone = not about.st_mode & others or about.st_mode & stat.S_ISVTX
+    return bool(alone) and about.st_uid in (os.geteuid(), 0)
 
 
 @contextmanager

@@ -83,6 +83,38 @@ def test_only_drafts_are_swept(tmp_path):
     assert names(tmp_path) == sorted([*kept, ".link-00000001.kgdash-part", "pipe"])
 
 
+@pytest.mark.parametrize(
+    ("mode", "swept"), [(0o755, True), (0o777, False), (0o1777, True), (0o775, False)]
+)
+def test_nothing_is_swept_where_others_may_rename_what_is_ours(tmp_path, mode, swept):
+    """Another account named somebody's folder as a draft; the next file written removed it."""
+    (tmp_path / ".thesis-00000001.kgdash-part").mkdir()
+    (tmp_path / ".thesis-00000001.kgdash-part" / "data").write_text("ours")
+    if mode == 0o775:
+        groups = [group for group in os.getgroups() if group != os.getuid()]
+        if os.getuid() and not groups:
+            pytest.skip("this user is in no group but their own")
+        os.chown(tmp_path, -1, groups[0] if groups else 12345)
+    tmp_path.chmod(mode)
+    write_atomically(tmp_path / "out", lambda part: part.write_text("a"))
+    assert names(tmp_path) == (["out"] if swept else [".thesis-00000001.kgdash-part", "out"])
+
+
+def test_a_draft_of_many_folders_in_one_another_ends_nothing(tmp_path):
+    deep = tmp_path / ".deep-00000001.kgdash-part"
+    deep.mkdir()
+    held = os.open(deep, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=held)
+        inner = os.open("d", os.O_RDONLY, dir_fd=held)
+        os.close(held)
+        held = inner
+    os.close(held)
+    write_atomically(tmp_path / "out", lambda part: part.write_text("a"))
+    assert (tmp_path / "out").read_text() == "a"
+    subprocess.run(["rm", "-rf", str(deep)], check=True)
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_dead_draft_s_journal_goes_with_it(tmp_path, monkeypatch, reverse):
     """In whatever order a file system lists them."""

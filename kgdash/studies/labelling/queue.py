@@ -49,6 +49,12 @@ class LabelQueue:
         found = np.logical_and.reduce([self.table[c] == i for c, i in ids.items()])
         return self.table[found].head(_MOST)
 
+    def of(self, triple: NamedTriple) -> LabelQueue:
+        """Return the queue of one of its triples alone, without what was made of the others."""
+        table = self.instances_of(triple)
+        triples = self.triples[self.triples["instance"].isin(table["instance"])]
+        return LabelQueue(self.graph, (triple,), triples, table)
+
     def shown(self, instance: int) -> pd.DataFrame:
         """Return the triples of an instance for people to read, as `instance_triples` does."""
         return instance_triples(self.graph, self.triples, instance)

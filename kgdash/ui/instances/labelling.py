@@ -134,10 +134,11 @@ def _buttons(queue: LabelQueue, state: Labelling, triple: NamedTriple | None, by
     latest = state.latest(by)
     steps: list[tuple[str, str, str, bool, Callable[[], Any]]] = []
     if triple is not None:
+        own = queue.of(triple)  # sessions keep what buttons do, also those that ended
         steps = [
-            ("True", "Y", ":material/check:", True, partial(judge, queue, triple, True, by)),
-            ("False", "N", ":material/close:", True, partial(judge, queue, triple, False, by)),
-            ("Skip", "S", ":material/skip_next:", True, partial(skip, queue, triple, by)),
+            ("True", "Y", ":material/check:", True, partial(judge, own, triple, True, by)),
+            ("False", "N", ":material/close:", True, partial(judge, own, triple, False, by)),
+            ("Skip", "S", ":material/skip_next:", True, partial(skip, own, triple, by)),
         ]
     steps.append(
         ("Undo", "U", ":material/undo:", latest is not None, partial(undo, queue.graph, by))
