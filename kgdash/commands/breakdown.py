@@ -1,5 +1,6 @@
 """The command ``breakdown``: a metric by groups of triples."""
 
+import sys
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,7 +22,11 @@ from kgdash.commands.options.common import (
 )
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
+from kgdash.commands.options.terminal import say
 from kgdash.progress import terminal
+
+#: groups from which on a metric that is no ratio of sums takes so long that a word is due
+_MANY = 1_000
 
 
 def breakdown(
@@ -51,7 +56,7 @@ def breakdown(
     from kgdash.breakdowns.breakdown import breakdown as compute
     from kgdash.breakdowns.breakdown import check_choices
     from kgdash.breakdowns.custom_grouping import groups_by
-    from kgdash.breakdowns.grouping import Groups
+    from kgdash.breakdowns.grouping import Groups, groups_of
     from kgdash.breakdowns.rank_facts import add_rank_facts
     from kgdash.breakdowns.verdicts import groups_verdict
     from kgdash.graph import default_filter
@@ -68,6 +73,9 @@ def breakdown(
     ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
     annotated = add_rank_facts(ranks, loaded.graph, terminal("relations"))
     groups = grouping if isinstance(grouping, str) else groups_by(annotated, loaded.graph, grouping)
+    many = len(groups_of(annotated, groups)[2])
+    if record.ratio is None and many > _MANY:
+        say(f"note: {record.key} is computed group by group, of {many:,}: minutes", file=sys.stderr)
     table = compute(annotated, groups, metric, rank_type, level, seed)
     about: dict[str, Any] = {"run": loaded.name, "split": split, "filter": chosen}
     about |= {"by": "own groups" if adhoc else by, "metric": record.key, "rank_type": rank_type}

@@ -2,9 +2,11 @@
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.cli import app
 from kgdash.ranking.metric_lookup import find_metric
 from kgdash.statistics.estimate import number
 from tests.support.cli import strict_json, without_nan
@@ -63,3 +65,15 @@ def test_metrics_by_the_names_that_people_use(call):
     )
     assert found["metric"] == "arithmetic_mean_rank"
     assert found["groups"][0]["value"] > 1
+
+
+def test_what_takes_minutes_is_told_before(monkeypatch):
+    """16,000 groups by z_geometric_mean_rank took 155 s without a word."""
+    for metric, most, told in (
+        ("z_geometric_mean_rank", 10, True),
+        ("mrr", 10, False),
+        ("z_geometric_mean_rank", 50, False),
+    ):
+        monkeypatch.setattr("kgdash.commands.breakdown._MANY", most)
+        result = CliRunner().invoke(app, ["breakdown", "umls-transe", "--metric", metric])
+        assert ("computed group by group, of 46: minutes" in result.stderr) == told

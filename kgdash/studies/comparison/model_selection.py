@@ -165,7 +165,7 @@ def describe_selection(summary: Mapping[str, Any], kind: str, level: float = 0.9
         f"It costs {summary['regret']:.3f} MRR on average against knowing the best, "
         f"{summary['overall']} everywhere {summary['overall_regret']:.3f}"
     )
-    if kind == "subgraphs":
+    if kind in ("communities", "subgraphs"):
         return [right, f"{cost}; {kind} share triples, so that nothing more is claimed of them."]
     if pd.isna(low):
         return [right, f"{cost}; too few {kind} to tell whether that is more than chance."]

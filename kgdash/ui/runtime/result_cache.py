@@ -10,16 +10,18 @@ import hashlib
 import pickle
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from kgdash.files.visitor import visitor
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
+
+K = TypeVar("K", bound=Hashable)
 
 #: what is kept at most: results, and bytes of them all. Fifty visitors come to hundreds: each of
 #: another part of a graph has five
@@ -74,17 +76,12 @@ class Memory:
             while len(self._kept) > 1 and (
                 len(self._kept) > _ENTRIES or sum(e.size for e in self._kept.values()) > _BYTES
             ):
-                del self._kept[self._next_to_go(key)]
+                crowded = len(self._kept) > _ENTRIES
+                shares = {k: (e.owner, 1 if crowded else e.size) for k, e in self._kept.items()}
+                del self._kept[next_to_go(shares, key)]
             while self._held() > _HELD and (left := self._oldest_graph()) is not None:
                 for each in [each for each, kept in self._kept.items() if left in kept.graphs]:
                     del self._kept[each]
-
-    def _next_to_go(self, latest: Hashable) -> Hashable:
-        shares = Counter[str]()
-        for kept in self._kept.values():
-            shares[kept.owner] += 1 if len(self._kept) > _ENTRIES else kept.size
-        others = (key for key in self._kept if key != latest)
-        return max(others, key=lambda key: shares[self._kept[key].owner])  # the oldest of several
 
     def _held(self) -> int:
         return sum(
@@ -97,6 +94,19 @@ class Memory:
         seen = dict.fromkeys(graph for graphs in newest_first for graph in graphs)
         others = [graph for graph in seen if graph not in newest_first[0]]
         return others[-1] if others else None
+
+
+def next_to_go(kept: Mapping[K, tuple[str, int]], latest: K) -> K:
+    """Name what goes first where there is too much: the oldest of whoever has most.
+
+    :param kept: whose each is, and what of it there is, the oldest first; at least two
+    :param latest: which stays
+    """
+    shares = Counter[str]()
+    for owner, size in kept.values():
+        shares[owner] += size
+    others = (key for key in kept if key != latest)
+    return max(others, key=lambda key: shares[kept[key][0]])  # the first of equal ones
 
 
 class _Weighing(pickle.Pickler):
@@ -138,6 +148,7 @@ def _weighed(value: Any) -> tuple[int, dict[int, int]]:
     scale = _Weighing()
     with suppress(Exception):
         scale.dump(value)
+    scale.clear_memo()  # it refers to itself, and to all that it weighed
     return scale.bytes, scale.graphs
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from streamlit.runtime import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -15,6 +17,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.table import too_long
 from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.page_turns import turns_of
+from kgdash.ui.runtime.result_cache import next_to_go, own_bytes
 
 Content = TypeVar("Content", bytes, str)
 
@@ -24,26 +27,66 @@ FILES_AT_ONCE = 3
 #: bytes of a visitor's file
 _MOST = 2**25
 
+#: bytes that all files which pages offer may be made of
+_OFFERED = 2**28
+
 #: seconds within which files are fetched, and bytes that all of them may have
 _KEPT, _MOST_TOGETHER = 60.0, 2**28
+
+
+class _Offer:
+    """What makes a file, while there is room for what that holds."""
+
+    def __init__(self, owner: str, make: Callable[[], Any]) -> None:
+        self.owner, self.size = owner, own_bytes(make)
+        self.make: Callable[[], Any] | None = make
+
+
+class _Offers:
+    """What pages offer; sessions hold it, those that ended for a while, too."""
+
+    def __init__(self) -> None:
+        self._held: list[weakref.ref[_Offer]] = []
+        self._lock = threading.Lock()
+
+    def put(self, owner: str, make: Callable[[], Any]) -> _Offer:
+        """Hold one more; of too large ones the oldest of who has most are let go."""
+        latest = _Offer(owner, make)
+        with self._lock:
+            held = [offer for each in self._held if (offer := each()) is not None and offer.make]
+            kept = {offer: (offer.owner, offer.size) for offer in (*held, latest)}
+            while len(kept) > 1 and sum(size for _, size in kept.values()) > _OFFERED:
+                gone = next_to_go(kept, latest)
+                gone.make = None
+                del kept[gone]
+            self._held = [weakref.ref(offer) for offer in kept]
+        return latest
+
+
+_offers = _Offers()
 
 
 def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
     """Return what makes a file at a click, for `st.download_button`.
 
     It raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those who wait
-    would keep the threads that others' need; and if a visitor's file is larger than 32 MiB.
+    would keep the threads that others' need; if a visitor's file is larger than 32 MiB; and if
+    their pages offer so much since that this is not kept.
     """
     owner = visitor().owner
     if not owner:
         return make
+    offer = _offers.put(owner, make)
 
     def made() -> Content:
+        kept: Callable[[], Content] | None = offer.make
+        if kept is None:
+            raise KgdashError("your tabs offer too many large files: open this page anew")
         files = turns_of(owner, "files", FILES_AT_ONCE)
         if not files.acquire(blocking=False):
             raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
         try:
-            content = make()
+            content = kept()
             if len(content) > _MOST:
                 raise too_long(_MOST)
             return content

@@ -302,10 +302,11 @@ def test_words():
     ):
         ends = {"regret_gain_low": low, "regret_gain_high": high}
         assert words in describe_selection(base | ends, "parts")[1]
-        of_walks = describe_selection(base | ends, "subgraphs")[1]
-        assert of_walks.endswith(
-            "subgraphs share triples, so that nothing more is claimed of them."
-        )
+        for kind in ("subgraphs", "communities"):
+            of_shared = describe_selection(base | ends, kind)[1]
+            assert of_shared.endswith(
+                f"{kind} share triples, so that nothing more is claimed of them."
+            )
 
 
 def test_refusals(runs):

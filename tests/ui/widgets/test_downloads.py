@@ -1,6 +1,7 @@
 """Files that are made at a click: few at once, and there until they were fetched."""
 
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,29 @@ def test_a_file_that_fails_counts_no_more():
     for _ in range(FILES_AT_ONCE + 1):
         with pytest.raises(ValueError, match="no browser"):
             make()
+
+
+def test_what_tabs_offer_is_held_only_as_far_as_there_is_room(monkeypatch):
+    """Eighty tabs of one account, closed long since, held 4.4 GB of tables for their downloads."""
+    monkeypatch.setattr(downloads, "_OFFERED", 1_000_000)
+    tables = [bytes([number]) * 300_000 for number in range(9)]
+
+    def offered(who: str, table: bytes):
+        with working_for(Visitor(folder=who)):
+            return made_later(partial(bytes.upper, table))
+
+    hers = offered("bob", b"a" * 200_000)
+    mine = [offered("ada", table) for table in tables]
+    assert hers() == b"A" * 200_000
+    assert [make() for make in mine[-2:]] == tables[-2:]
+    for make in mine[:-2]:
+        with pytest.raises(KgdashError, match="open this page anew"):
+            make()
+    del hers, mine  # as Streamlit does with what a page offers no more
+    again = [offered("ada", table) for table in tables[:3]]
+    assert [make() for make in again] == tables[:3]
+    with working_for(Visitor()):
+        assert [make() for make in [made_later(partial(bytes, t)) for t in tables]] == tables
 
 
 def test_files_that_would_fill_memory_are_a_visitors_not(monkeypatch):
