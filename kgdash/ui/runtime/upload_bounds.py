@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import get_instance
@@ -66,7 +68,8 @@ class UploadBounds:
         self._files[session] += 1
         self._owners[session] = owner
         try:
-            await self._app(scope, _in_one_part(receive, boundary), send)
+            with suppress(ClientDisconnect):  # nobody waits for an answer, and the log is no place
+                await self._app(scope, _in_one_part(receive, boundary), send)
         finally:
             self._coming -= Counter({owner: size})
             self._files -= Counter([session])
