@@ -153,8 +153,13 @@ def _is_own(folder: Path) -> bool:
         about = folder.stat()
     except OSError:
         return False
-    # The group of a user's own number has nobody else in it, as systems make them.
-    others = stat.S_IWOTH | (stat.S_IWGRP if about.st_gid != about.st_uid else 0)
+    names = list[str]()
+    with contextlib.suppress(OSError, AttributeError):  # neither each file system nor macOS has it
+        names = os.listxattr(folder)
+    # The group of a user's own number has nobody else in it, as systems make them, and the bits of
+    # the group are those of an access control list, where there is one.
+    private = about.st_gid == about.st_uid and "system.posix_acl_access" not in names
+    others = stat.S_IWOTH | (0 if private else stat.S_IWGRP)
     alone = not about.st_mode & others or about.st_mode & stat.S_ISVTX
     return bool(alone) and about.st_uid in (os.geteuid(), 0)
 

@@ -128,7 +128,7 @@ def check_outputs(context: typer.Context) -> None:
             raise KgdashError(f"can not write {options[output]} {path}: {above} is not a folder")
         if not os.path.lexists(path) and not os.access(above, os.W_OK):
             raise KgdashError(
-                f"can not write {options[output]} {path}: no leave to write in {above}"
+                f"can not write {options[output]} {path}: no permission to write in {above}"
             )
         # A configuration may be saved over the one that it came from.
         others = options.keys() - {*written[: place + 1], *(["config"] * (output == "save_config"))}

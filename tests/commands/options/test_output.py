@@ -107,7 +107,7 @@ def test_what_can_not_be_written_is_told_before_anything_is_computed(tmp_path, m
     assert error == f"can not write out {train[-1]}: {tmp_path / 'file'} is not a folder"
     monkeypatch.setattr(output.os, "access", lambda path, mode: False)
     error = str(CliRunner().invoke(cli.app, [*train[:-1], str(tmp_path / "new")]).exception)
-    assert error == f"can not write out {tmp_path / 'new'}: no leave to write in {tmp_path}"
+    assert error == f"can not write out {tmp_path / 'new'}: no permission to write in {tmp_path}"
 
 
 @pytest.mark.parametrize("output", ["--out", "--save-config"])
