@@ -142,7 +142,8 @@ def sweep_drafts(folder: Path) -> None:
                 continue
             held = _hold(path)
             try:
-                _remove(path)
+                if os.fstat(held).st_uid == os.geteuid():  # others' folders may hold what is ours
+                    _remove(path)
             finally:
                 os.close(held)
 
@@ -153,14 +154,8 @@ def _is_own(folder: Path) -> bool:
         about = folder.stat()
     except OSError:
         return False
-    names = list[str]()
-    with contextlib.suppress(OSError, AttributeError):  # neither each file system nor macOS has it
-        names = os.listxattr(folder)
-    # The group of a user's own number has nobody else in it, as systems make them, and the bits of
-    # the group are those of an access control list, where there is one.
-    private = about.st_gid == about.st_uid and "system.posix_acl_access" not in names
-    others = stat.S_IWOTH | (0 if private else stat.S_IWGRP)
-    alone = not about.st_mode & others or about.st_mode & stat.S_ISVTX
+    # The group's bits are those of an access control list, too, where there is one.
+    alone = not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or about.st_mode & stat.S_ISVTX
     return bool(alone) and about.st_uid in (os.geteuid(), 0)
 
 
