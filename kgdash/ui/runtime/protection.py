@@ -109,7 +109,12 @@ class Protection:
             app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
         elif scope["path"] == _CALLBACK:
             scope = _printable(scope)
-        await app(scope, receive, protected)
+        await app(_whole(scope), receive, protected)
+
+
+def _whole(scope: Scope) -> Scope:
+    """Ask for whole files: each part of one is a copy in memory, until somebody has read it."""
+    return {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"range"]}
 
 
 def _is_wordy(query: bytes) -> bool:
