@@ -9,9 +9,10 @@ import io
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from kgdash.errors import KgdashError
@@ -22,6 +23,8 @@ from kgdash.runs.loading import load
 from kgdash.runs.run import Run
 from kgdash.scoring.kernel_scorer import KernelScorer
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
+
+Value = TypeVar("Value")
 
 #: bytes of a text that takes little to read, whatever stands in it
 _LITTLE = 2**16
@@ -151,6 +154,14 @@ def read(data: bytes, find: Callable[[Origin], Run] = Origin.load) -> Any:
     unpickler = _Unpickler(io.BytesIO(data))
     unpickler.find = find
     return unpickler.load()
+
+
+def named(value: Value) -> Callable[[], Value]:
+    """Return what gives a value again, whose runs and graphs it only names.
+
+    They are loaded anew where nobody holds them any more; it raises as `Origin.load`.
+    """
+    return partial(read, write(value))
 
 
 def _origin_of(graph: KnowledgeGraph) -> Origin | None:

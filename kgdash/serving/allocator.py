@@ -35,6 +35,12 @@ def give_memory_back() -> bool:
     return False
 
 
+def give_back_now() -> None:
+    """Give back what is free amid what is in use: a gigabyte, after large runs came and went."""
+    with suppress(OSError, AttributeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def keep_imported() -> None:
     """Have Python's collector pass over all that there is by now; once the modules are imported.
 

@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from kgdash.runs.bundled import FOLDER_CHOICE
-from kgdash.ui.runtime.protection import HEADERS
+from kgdash.ui.server.protection import HEADERS
 
 LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site"}
 

@@ -3,6 +3,7 @@
 import gc
 import gzip
 import shutil
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -15,7 +16,7 @@ from kgdash.files.visitor import NOBODY, visitor
 from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.call import Call, Origin, Reading, read, remember, write
+from kgdash.runs.call import Call, Origin, Reading, named, read, remember, write
 from kgdash.runs.loading import load
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support import worker_calls
@@ -134,6 +135,18 @@ def test_it_is_loaded_as_who_opened_it_may(as_visitor, tmp_path, monkeypatch):
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(KgdashError, match="is not below a folder that may be opened here"):
         read(sent)
+
+
+def test_a_named_run_is_not_held_and_found_again(run, monkeypatch):
+    other = remember(replace(run, name="other"), "umls-distmult", None)
+    held, again = weakref.ref(other), named((other, "of it"))
+    assert again()[0] is other
+    del other
+    gc.collect()
+    assert held() is None
+    with pytest.raises(KgdashError, match="umls-distmult was changed meanwhile"):
+        again()
+    assert named(run)() is run
 
 
 def test_a_run_that_was_changed_is_refused(run, monkeypatch):

@@ -61,7 +61,7 @@ def run_dashboard(settings: Mapping[str, object]) -> None:
         values = value if isinstance(value, tuple) else (value,)
         sys.argv += [f"--{name}={each}" for each in values]
     # By name, as Streamlit itself: commands know nothing of either.
-    import_module("kgdash.ui.runtime.protection").leave_files_of_this_folder(dashboard())
+    import_module("kgdash.ui.server.protection").leave_files_of_this_folder(dashboard())
     # In this process, which has imported what takes seconds; Streamlit handles the signals.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 

@@ -13,6 +13,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.graph import triple_text
 from kgdash.runs import Run
+from kgdash.runs.call import named
 from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instance_table import write_rule_table
 from kgdash.studies.labelling.error_rate import ErrorRate
@@ -100,13 +101,14 @@ def show_labels(run: Run, state: Labelling) -> None:
         selection_mode="multi-row",
         key="labels",
     )
+    graph = named(run.graph)  # sessions hold what buttons do, and so no graph
     chosen = table["number"].iloc[event.selection.rows if event else []].tolist()
     st.button(
         f"Remove {len(chosen)} selected" if chosen else "Remove selected",
         disabled=not chosen,
         key="remove_labels",
         icon=":material/delete:",
-        on_click=partial(_try, lambda: [remove(run.graph, number) for number in chosen]),
+        on_click=partial(_try, lambda: [remove(graph(), number) for number in chosen]),
     )
     download(table.drop(columns="number"), f"{run.name}-labels")
     _offer_instances(run, state)
@@ -118,9 +120,10 @@ def _offer_instances(run: Run, state: Labelling) -> None:
     except KgdashError as error:
         st.caption(plain(str(error)))
         return
+    graph = named(run.graph)
     st.download_button(
         "Download table of rule instances",
-        made_later(partial(write_rule_table, instances, run.graph)),
+        made_later(lambda: write_rule_table(instances, graph())),
         file_name=file_name(f"{run.name}-labelled-instances", ".tsv"),
         mime="text/tab-separated-values",
         icon=":material/download:",
@@ -131,18 +134,16 @@ def _offer_instances(run: Run, state: Labelling) -> None:
 
 
 def _buttons(queue: LabelQueue, state: Labelling, triple: NamedTriple | None, by: str) -> None:
-    latest = state.latest(by)
+    latest, graph = state.latest(by), named(queue.graph)
     steps: list[tuple[str, str, str, bool, Callable[[], Any]]] = []
     if triple is not None:
-        own = queue.of(triple)  # sessions keep what buttons do, also those that ended
+        own = named(queue.of(triple))
         steps = [
-            ("True", "Y", ":material/check:", True, partial(judge, own, triple, True, by)),
-            ("False", "N", ":material/close:", True, partial(judge, own, triple, False, by)),
-            ("Skip", "S", ":material/skip_next:", True, partial(skip, own, triple, by)),
+            ("True", "Y", ":material/check:", True, lambda: judge(own(), triple, True, by)),
+            ("False", "N", ":material/close:", True, lambda: judge(own(), triple, False, by)),
+            ("Skip", "S", ":material/skip_next:", True, lambda: skip(own(), triple, by)),
         ]
-    steps.append(
-        ("Undo", "U", ":material/undo:", latest is not None, partial(undo, queue.graph, by))
-    )
+    steps.append(("Undo", "U", ":material/undo:", latest is not None, lambda: undo(graph(), by)))
     with st.container(horizontal=True):
         for name, shortcut, icon, enabled, step in steps:
             st.button(

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from kgdash.errors import KgdashError
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.visitor import visitor
 from kgdash.progress import Progress, duration_text
@@ -33,7 +34,9 @@ class _Cancelled(Exception):
 class _State:
     """What the thread writes and others read."""
 
-    def __init__(self, latest: Any) -> None:
+    def __init__(self, steps: Steps | Call, latest: Any) -> None:
+        #: none once complete or refused: sessions keep jobs, which then need no run
+        self.steps: Steps | Call | None = steps
         self.latest = latest
         #: who asked, as the line for processes counts
         self.owner = visitor().owner
@@ -73,11 +76,11 @@ class Job:
         :param finished: takes the last result, on the job's thread
         """
         self.started = time.monotonic()
-        self._steps, self._kind, self._finished = steps, kind, finished
-        self._state = _State(latest)
+        self._kind, self._finished = kind, finished
+        self._state = _State(steps, latest)
         # The thread does not refer to the job, so that it learns when the job is dropped.
         weakref.finalize(self, self._state.cancel.set)
-        work = (steps, self._state, kind, finished)
+        work = (self._state, kind, finished)
         threading.Thread(target=_run, args=work, daemon=True).start()
 
     @property
@@ -146,8 +149,9 @@ class Job:
         self._state.cancel.set()
 
     def again(self) -> Job:
-        """Start the same computation, to go on from the latest result."""
-        return Job(self._steps, self.latest, self._kind, self._finished)
+        """Start the same computation, to go on from the latest result; not what is over."""
+        steps = self._state.steps
+        return self if steps is None else Job(steps, self.latest, self._kind, self._finished)
 
 
 def running_jobs() -> int:
@@ -176,7 +180,7 @@ def ordinal(number: int) -> str:
 _running: set[_State] = set()
 
 
-def _run(steps: Steps | Call, state: _State, kind: str, finished: Callable[[Any], None]) -> None:
+def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():
             raise _Cancelled
@@ -194,6 +198,8 @@ def _run(steps: Steps | Call, state: _State, kind: str, finished: Callable[[Any]
     watch, ended, more = Stopwatch(), "done", {}
     _running.add(state)
     note("job", kind=kind, state="started")
+    steps = state.steps
+    assert steps is not None
     try:
         if isinstance(steps, Call):
             results: Iterable[Any] = call_results(steps, kind, report, placed, state.owner)
@@ -203,9 +209,12 @@ def _run(steps: Steps | Call, state: _State, kind: str, finished: Callable[[Any]
             state.latest = result
             state.ready.set()
         finished(state.latest)
-        state.complete = True
+        state.steps, state.complete = None, True
     except _Cancelled:
         ended = "stopped"
+    except KgdashError as error:
+        state.steps, state.error = None, error.with_traceback(None)
+        ended, more = "failed", {"error": type(error).__name__}
     except BaseException as error:
         state.error = error
         ended, more = "failed", {"error": type(error).__name__}

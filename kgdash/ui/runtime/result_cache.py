@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import sys
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -28,7 +30,7 @@ K = TypeVar("K", bound=Hashable)
 _ENTRIES, _BYTES = 2048, 2**28
 
 #: bytes of the runs and graphs that results refer to, which would stay loaded for them alone; what
-#: a triple takes there with its indexes, and what a name with its row of weights
+#: a triple takes there with its indexes, and what a name with its row of weights, but for its text
 _HELD, _TRIPLE, _NAME = 2**29, 150, 3000
 
 
@@ -129,11 +131,21 @@ class _Weighing(pickle.Pickler):
             return NotImplemented
         graph = value.graph if isinstance(value, Run) else value
         names, triples = graph.num_entities + graph.num_relations, map(len, graph.splits.values())
-        self.graphs[id(graph)] = _NAME * names + _TRIPLE * sum(triples)
+        self.graphs[id(graph)] = _NAME * names + _TRIPLE * sum(triples) + _texts(graph)
         return (bool, ())
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:
         self.bytes += buffer.raw().nbytes
+
+
+def _texts(graph: KnowledgeGraph) -> int:
+    """Return what names and labels take, and once more what looks them up."""
+    entities = zip(graph.entities, graph.entity_labels, strict=True)
+    relations = zip(graph.relations, graph.relation_labels, strict=True)
+    return 2 * sum(
+        sys.getsizeof(name) + (sys.getsizeof(label) if label is not name else 0)
+        for name, label in chain(entities, relations)
+    )
 
 
 def own_bytes(value: Any) -> int:

@@ -15,7 +15,7 @@ from kgdash.files.visible import visible
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import FOLDER_CHOICE, default_run
-from kgdash.runs.call import remember
+from kgdash.runs.call import named, remember
 from kgdash.runs.library import list_runs, named_runs, run_folder
 from kgdash.runs.loading import load
 from kgdash.runs.recent import describe_recent, note_opened, recent_folders
@@ -74,7 +74,7 @@ def pick_run(needed: bool = True) -> None:
         st.stop()
     if chosen_run() == FOLDER_CHOICE:
         note_opened(source, dataset)
-    st.session_state[_CURRENT] = run
+    st.session_state[_CURRENT] = named(run)  # sessions hold no run: closed tabs stay for a while
     place.caption(
         f"**{plain(run.spec.name)}** on **{plain(run.graph.name)}**: "
         f"{run.graph.num_entities:,} entities, {run.graph.num_relations:,} relations, "
@@ -167,16 +167,20 @@ def _folder() -> tuple[str, str]:
 
 
 def current_run() -> Run:
-    """Return the run that the sidebar's choice loaded."""
+    """Return the run that the sidebar's choice loaded; again, where no page holds it any more.
+
+    :raises KgdashError: if it is not what it was by then
+    """
     ensure_navigation()
-    return st.session_state[_CURRENT]
+    run: Run = st.session_state[_CURRENT]()
+    return run
 
 
 def about_page() -> str:
     """Say what the page's figures are of: "umls-transe · TransE on umls"; of many runs: a graph."""
-    run = st.session_state.get(_CURRENT)
-    if run is None:
+    if _CURRENT not in st.session_state:
         return ""
+    run = current_run()
     if compares_runs():
         return run.graph.name
     return f"{run.name} · {run.spec.name} on {run.graph.name}"
@@ -189,11 +193,11 @@ def load_source(source: str, dataset: str = "") -> Run:
     :param dataset: for a PyKEEN directory; may be empty
     :raises KgdashError: as `kgdash.runs.loading.load`
     """
-    named = source.strip()
-    folder = run_folder(named)  # refused here, whoever loaded it before
+    name = source.strip()
+    folder = run_folder(name)  # refused here, whoever loaded it before
     of = dataset.strip() or None
     stamp = _stamp(folder, of)
-    return _load_small(named, stamp) if not of and is_small(stamp) else _load(named, of, stamp)
+    return _load_small(name, stamp) if not of and is_small(stamp) else _load(name, of, stamp)
 
 
 def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:

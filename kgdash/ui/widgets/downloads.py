@@ -1,17 +1,11 @@
-"""Files that are made at a click, and stay until they were fetched."""
+"""Files that are made at a click: few at once, and of what there is room for."""
 
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
-
-from streamlit.runtime import runtime
-from streamlit.runtime.media_file_manager import MediaFileManager
-from streamlit.runtime.media_file_storage import MediaFileStorage
 
 from kgdash.errors import KgdashError
 from kgdash.files.table import too_long
@@ -29,9 +23,6 @@ _MOST = 2**25
 
 #: bytes that all files which pages offer may be made of
 _OFFERED = 2**28
-
-#: seconds within which files are fetched, and bytes that all of them may have
-_KEPT, _MOST_TOGETHER = 60.0, 2**28
 
 
 class _Offer:
@@ -99,42 +90,3 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
 def most_bytes() -> int | None:
     """Return the bytes that a file of the visitor may have; None at this machine."""
     return None if visitor().is_local else _MOST
-
-
-class MadeFiles(MediaFileManager):
-    """Streamlit's files, of which those that were made at a click stay for a minute.
-
-    No page refers to them, and Streamlit deletes them when two pages of anybody end: on a server,
-    before a browser asks for them. The oldest go when all together are too many.
-    """
-
-    def __init__(self, storage: MediaFileStorage) -> None:
-        super().__init__(storage)
-        self._made: dict[str, tuple[float, int]] = {}
-
-    def execute_deferred(self, file_id: str) -> str:
-        """Make a file, and return its address."""
-        address = super().execute_deferred(file_id)
-        name = Path(address).stem
-        size = len(self._storage.get_file(name).content)  # type: ignore[attr-defined]
-        with self._lock:
-            self._made.pop(name, None)
-            self._made[name] = time.monotonic(), size
-            while (
-                len(self._made) > 1
-                and sum(size for _, size in self._made.values()) > _MOST_TOGETHER
-            ):
-                self._made.pop(oldest := next(iter(self._made)))
-                if oldest in super()._get_inactive_file_ids():
-                    self._delete_file(oldest)
-        return address
-
-    def _get_inactive_file_ids(self) -> set[str]:
-        since = time.monotonic() - _KEPT
-        self._made = {name: kept for name, kept in self._made.items() if kept[0] > since}
-        return super()._get_inactive_file_ids() - self._made.keys()
-
-
-def keep_made_files() -> None:
-    """Have the server that this process starts keep its files so."""
-    runtime.MediaFileManager = MadeFiles  # type: ignore[misc]

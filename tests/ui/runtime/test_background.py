@@ -2,9 +2,12 @@
 
 import gc
 import threading
+import weakref
+from functools import partial
 
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.ui.runtime import background
 from kgdash.ui.runtime.background import Job, time_left
 
@@ -36,6 +39,32 @@ def slow():
     steps = Slow()
     yield steps
     steps.go.set()
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_what_is_over_holds_nothing_that_it_was_made_of(refused):
+    """Of each run that somebody had opened, a refused preparation was kept, and so the run."""
+
+    class Model:
+        pass
+
+    def steps(progress, latest, model):
+        if refused:
+            raise KgdashError("too many")
+        yield 1
+
+    model = Model()
+    held = weakref.ref(model)
+    job = Job(partial(steps, model=model))
+    assert job.wait(PATIENCE)
+    del model
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and thread.daemon:
+            thread.join(0.1)
+    gc.collect()
+    assert held() is None
+    assert job.again() is job
+    assert str(job.error) == ("too many" if refused else "None")
 
 
 def test_the_first_result_is_there_before_the_last(slow):

@@ -2,8 +2,10 @@
 
 import ast
 import gc
+import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -73,7 +75,9 @@ def test_drops_the_oldest_when_all_are_too_large():
 def test_graphs_that_results_alone_keep_loaded_do_not_add_up(monkeypatch):
     """Each inspected run of a stranger's kept 131 MiB for good."""
     graphs = [make_graph([(0, 0, 1)] * 3, entities=2) for _ in range(4)]
-    each = 3 * 3000 + 3 * 150
+    named = graphs[0].entities + graphs[0].relations
+    labelled = graphs[0].entity_labels + graphs[0].relation_labels
+    each = 3 * 3000 + 3 * 150 + 2 * sum(map(sys.getsizeof, named + labelled))
     monkeypatch.setattr(result_cache, "_HELD", 3 * each)
     memory = Memory()
     for number, graph in enumerate(graphs[:3]):
@@ -90,6 +94,20 @@ def test_graphs_that_results_alone_keep_loaded_do_not_add_up(monkeypatch):
     memory.put("agreement", graphs)  # the latest stays, whatever it refers to
     assert memory.get("agreement") is graphs
     assert memory.get(("inspected", 3)) is not None
+
+
+def test_graphs_of_long_names_weigh_what_they_take(monkeypatch):
+    """Of 11,000 names of 1,000 wide letters fifteen graphs were kept for twelve's bytes."""
+    tiny = make_graph([(0, 0, 1)], entities=200)
+    names = tuple(f"{number}\U0001d4b0{'z' * 1000}" for number in range(200))
+    graphs = [replace(tiny, entities=names, entity_labels=names) for _ in range(3)]
+    takes = sum(map(sys.getsizeof, names))
+    assert takes > 200 * 4000
+    monkeypatch.setattr(result_cache, "_HELD", 4 * takes + 3 * 201 * 3000)
+    memory = Memory()
+    for number, graph in enumerate(graphs):
+        memory.put(number, graph)
+    assert [memory.get(number) is None for number in range(3)] == [True, False, False]
 
 
 @pytest.mark.parametrize("large", [True, False])

@@ -12,9 +12,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from kgdash.serving import pace
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import messages
-from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
 from kgdash.ui.runtime.visitors import IS_IN, OWNER
+from kgdash.ui.server import messages
+from kgdash.ui.server.messages import NEEDED, OPERATIONS, KnownMessages
 
 KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
 OTHERS = {"clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"}

@@ -23,9 +23,9 @@ from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.pace import Full, Pace, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.serving.waiting import networks
-from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
-from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
+from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
+from kgdash.ui.server.plain_page import plain_page
 
 #: where the provider leads back to, and Streamlit makes its cookie
 _CALLBACK = "/oauth2callback"
@@ -34,7 +34,7 @@ _CALLBACK = "/oauth2callback"
 _BEGINNING = "/auth/login"
 
 #: what strangers need to log in, and monitors to see that the server lives; what more there is to
-#: see, `kgdash.ui.runtime.health` tells this machine alone
+#: see, `kgdash.ui.server.health` tells this machine alone
 OPEN = (
     _BEGINNING,
     AUTH_LOGOUT_ENDPOINT,

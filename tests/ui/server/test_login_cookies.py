@@ -16,9 +16,9 @@ from streamlit.auth_util import set_cookie_with_chunks
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import login, login_cookies
-from kgdash.ui.runtime.login import LogInDoor
-from kgdash.ui.runtime.login_cookies import SEAL, WANTED
+from kgdash.ui.server import login, login_cookies
+from kgdash.ui.server.login import LogInDoor
+from kgdash.ui.server.login_cookies import SEAL, WANTED
 from tests.support.servers import SECRETS, write_settings
 
 SECRET = SECRETS["cookie_secret"]

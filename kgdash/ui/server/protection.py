@@ -16,9 +16,9 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
-from kgdash.ui.runtime.login_cookies import LOG_IN
-from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import server_settings
+from kgdash.ui.server.login_cookies import LOG_IN
+from kgdash.ui.server.plain_page import plain_page
 
 #: Streamlit's front end makes styles and scripts; charts and downloads, data: and blob: addresses
 _POLICY = "; ".join(

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 
-from kgdash.ui.runtime.protection import Protection, _printable
+from kgdash.ui.server.protection import Protection, _printable
 from tests.support.own_loop import run_apart
 
 

@@ -16,9 +16,9 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 
 from kgdash.serving import access
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import login, login_cookies
-from kgdash.ui.runtime.login import OPEN, LogInDoor
 from kgdash.ui.runtime.visitors import OWNER
+from kgdash.ui.server import login, login_cookies
+from kgdash.ui.server.login import OPEN, LogInDoor
 from tests.support.own_loop import run_apart
 from tests.support.servers import SECRETS, write_settings
 

@@ -12,8 +12,9 @@ from streamlit.starlette import App
 from kgdash.engine.warm import warm
 from kgdash.files.event_log import note
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import background, health
+from kgdash.ui.runtime import background
 from kgdash.ui.runtime.background import Job
+from kgdash.ui.server import health
 from kgdash.version import __version__
 from tests.support.paths import ROOT
 from tests.support.servers import write_settings

@@ -11,9 +11,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import upload_bounds
-from kgdash.ui.runtime.upload_bounds import UploadBounds
 from kgdash.ui.runtime.visitors import OWNER
+from kgdash.ui.server import upload_bounds
+from kgdash.ui.server.upload_bounds import UploadBounds
 from tests.support.own_loop import run_apart
 
 PATH = "/_stcore/upload_file/{session}/{file}"

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.datastructures import Headers
 
-from kgdash.ui.runtime.preloading import Preloading, chart_scripts
+from kgdash.ui.server.preloading import Preloading, chart_scripts
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from streamlit.web.server.starlette.starlette_app_utils import (
 )
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from kgdash.ui.runtime.plain_page import plain_page
+from kgdash.ui.server.plain_page import plain_page
 
 #: of the digest of a log-in that is in pieces, and of the address that was asked for before it
 SEAL, WANTED = "kgdash_login", "kgdash_wanted"
