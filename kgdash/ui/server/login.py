@@ -7,11 +7,9 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, partial
 from html import escape
-from math import inf
 
 from anyio import CancelScope
 from starlette.requests import HTTPConnection
@@ -20,10 +18,11 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_ur
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.pace import Full, Pace, Turns
+from kgdash.serving.pace import Full, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.serving.waiting import networks
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
+from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.server.plain_page import plain_page
 
@@ -60,14 +59,6 @@ _MOST_WAIT, _MOST_COOKIES = 1_000, 200
 _TOO_MANY = plain_page("Too many cookies", "<p>Clear the cookies of this address.</p>", 431)
 _BUSY = plain_page("Busy", "<p>Too many are waiting. Try again in a minute.</p>", 503)
 
-#: answers that one visitor gets at once, so many others wait, and bytes of a piece of them: what
-#: nobody reads would stay in memory
-_OWN_AT_ONCE, _OWN_WAIT, _PIECE = 16, 500, 2**16
-
-#: pieces that one visitor gets without a pause (256 MiB, or 500 small answers), those a second
-#: after that, and as how many an answer counts by itself
-_BURST, _PER_SECOND, _ANSWER = 4096, 320, 8
-
 
 class LogInDoor:
     """Middleware of the dashboard's server (ASGI)."""
@@ -77,8 +68,7 @@ class LogInDoor:
         self._working = Turns(_AT_ONCE, _REST, _LONGEST, _MOST_WAIT)
         self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
         self._looking = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
-        self._own = defaultdict[str, Turns](lambda: Turns(_OWN_AT_ONCE, 0, inf, _OWN_WAIT))
-        self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
+        self._answers = Answers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -114,11 +104,8 @@ class LogInDoor:
             if scope["type"] == "websocket":
                 await app(scope, receive, send)
                 return
-            folder = who.folder or ""
             del cookies
-            async with self._own[folder].turn():
-                await self._paces[folder].keep(_ANSWER)
-                await app(_unpacked(scope), receive, _in_pieces(send, self._paces[folder]))
+            await self._answers.give(who.folder or "", app, scope, receive, send)
             return
         note("refused", reason="login")
         if scope["type"] == "websocket":
@@ -197,26 +184,6 @@ async def _heard(receive: Receive) -> Receive | None:
         return heard.pop() if heard else await receive()
 
     return again
-
-
-def _unpacked(scope: Scope) -> Scope:
-    """Ask for an answer as it is: Streamlit would pack a download anew for each who asks."""
-    headers = [pair for pair in scope["headers"] if pair[0].lower() != b"accept-encoding"]
-    return {**scope, "headers": headers}
-
-
-def _in_pieces(send: Send, pace: Pace) -> Send:
-    """Send an answer in pieces: before each uvicorn waits until what it has was read."""
-
-    async def send_pieces(message: Message) -> None:
-        rest = memoryview(message.get("body", b""))
-        while len(rest) > _PIECE:
-            await pace.keep(1)
-            await send({**message, "body": bytes(rest[:_PIECE]), "more_body": True})
-            rest = rest[_PIECE:]
-        await send({**message, "body": bytes(rest)} if rest else message)
-
-    return send_pieces
 
 
 @cache

@@ -7,7 +7,6 @@ import time
 
 import pytest
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
@@ -17,7 +16,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from kgdash.serving import access
 from kgdash.serving.settings import SETTING
 from kgdash.ui.runtime.visitors import OWNER
-from kgdash.ui.server import login, login_cookies
+from kgdash.ui.server import answers, login, login_cookies
 from kgdash.ui.server.login import OPEN, LogInDoor
 from tests.support.own_loop import run_apart
 from tests.support.servers import SECRETS, write_settings
@@ -409,7 +408,7 @@ def test_a_visitor_gets_so_many_answers_at_once(client):
 
 def test_a_visitor_s_requests_wait_so_many(client, monkeypatch):
     """Eight thousand, with all their headers, took 2.8 GB and others a minute."""
-    monkeypatch.setattr(login, "_OWN_WAIT", 5)
+    monkeypatch.setattr(answers, "_WAIT", 5)
     told: list[int] = []
 
     async def unread(scope, receive, send):
@@ -428,45 +427,3 @@ def test_a_visitor_s_requests_wait_so_many(client, monkeypatch):
 
     run_apart(many())
     assert told.count(503) == 30 - 16 - 5
-
-
-def test_a_long_answer_comes_in_pieces(client):
-    text = "inside " * 100_000
-    pieces = []
-
-    async def long(scope, receive, send):
-        async def note_piece(message):
-            pieces.append(len(message.get("body", b"")))
-            await send(message)
-
-        await inner(scope, receive, note_piece)
-
-    async def app(scope, receive, send):
-        await PlainTextResponse(text)(scope, receive, send)
-
-    inner, client = LogInDoor(app), TestClient(long, "https://kg.example.org")
-    come_as(client, ADA)
-    assert client.get("/").text == text
-    assert max(pieces) == 2**16
-
-
-def test_answers_have_a_pace_and_are_not_packed(client, monkeypatch):
-    """Reports asked for again and again, each packed anew, kept others for ten seconds."""
-    kept: list[tuple] = []
-
-    class Noted:
-        def __init__(self, *pace):
-            self.pace = pace
-
-        async def keep(self, count):
-            kept.append((*self.pace, count))
-
-    async def app(scope, receive, send):
-        assert "accept-encoding" not in Headers(scope=scope)
-        await PlainTextResponse("a" * 2**18)(scope, receive, send)
-
-    monkeypatch.setattr(login, "Pace", Noted)
-    client = TestClient(LogInDoor(app), "https://kg.example.org")
-    come_as(client, ADA)
-    assert len(client.get("/").text) == 2**18
-    assert kept == [(4096, 320, 8)] + [(4096, 320, 1)] * 3
