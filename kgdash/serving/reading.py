@@ -91,13 +91,17 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     most: int
     beginning: Goes
+    _plain: _PlainRequests | None
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
-        self._lines = 0
+        self._lines, self._plain = 0, None
         if hasattr(self, "conn"):  # httptools, where that is installed, reads chunks fast
             most = config.h11_max_incomplete_event_size
-            self.conn = _PlainRequests(h11.SERVER, **({} if most is None else {_MOST_BYTES: most}))
+            self._plain = _PlainRequests(
+                h11.SERVER, **({} if most is None else {_MOST_BYTES: most})
+            )
+            self.conn = self._plain
 
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
@@ -127,17 +131,21 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
         else:
             self._hear_body(data)
 
+    @property
+    def _body_to_come(self) -> int | None:
+        """Return the bytes of the body that is being read which have not come; None elsewhere."""
+        plain = self._plain
+        return plain.to_come if plain and plain.their_state is h11.SEND_BODY else None
+
     def _begins(self) -> bool:
         """Tell whether what comes next is a request."""
-        conn = getattr(self, "conn", None)
-        return self._is_silent() if conn is None else conn.their_state is h11.IDLE
+        return self._is_silent() if self._plain is None else self._plain.their_state is h11.IDLE
 
     def _drips(self, data: bytes) -> bool:
         """Tell whether this is of a body, and costs the loop more than it is worth to anybody."""
-        conn = getattr(self, "conn", None)
-        if conn is None or conn.their_state is not h11.SEND_BODY:
+        if self._body_to_come is None:
             return False
-        return self._is_silent() or len(data) < min(conn.to_come, _SMALL)
+        return self._is_silent() or len(data) < min(self._body_to_come, _SMALL)
 
     def _begin(self, data: bytes) -> bool:
         """Read on, unless the connection has ended, and return whether there was anything to."""
@@ -153,11 +161,10 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     def _hear_body(self, data: bytes) -> None:
         """Read, but what comes behind the end of a body as if it came later."""
-        conn = getattr(self, "conn", None)
-        if conn is None or conn.their_state is not h11.SEND_BODY:
+        if (come := self._body_to_come) is None:
             self._hear(data)
             return
-        body, data = data[: conn.to_come], data[conn.to_come :]
+        body, data = data[:come], data[come:]
         self._hear(body)
         if data:
             self.data_received(data)
@@ -175,13 +182,13 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     def _read(self, data: bytes) -> None:
         """Read, unless a request begins with more lines than anybody sends."""
-        if hasattr(self, "conn") and self.conn.their_state is h11.IDLE:
+        if self._plain is not None and self._plain.their_state is h11.IDLE:
             self._lines += data.partition(b"\r\n\r\n")[0].count(b"\n")
             if self._lines > _MOST_LINES:
                 self.send_400_response("Too many headers.")
                 return
         super().data_received(data)
-        if not hasattr(self, "conn") or self.conn.their_state is not h11.IDLE:
+        if self._plain is None or self._plain.their_state is not h11.IDLE:
             self._lines = 0
 
     def pause_writing(self) -> None:
@@ -200,8 +207,8 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
         No browser sends them so, and what is taken apart after an answer nobody measures.
         """
-        conn = getattr(self, "conn", None)
-        if conn is not None and conn.their_state is h11.DONE and conn.trailing_data[0]:
+        plain = self._plain
+        if plain is not None and plain.their_state is h11.DONE and plain.trailing_data[0]:
             self.transport.close()
         super().on_response_complete()
         if self in self.connections and not self.transport.is_closing():

@@ -10,7 +10,7 @@ import hashlib
 import pickle
 import sys
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -75,12 +75,10 @@ class Memory:
         with self._lock:
             self._kept[key] = _Kept(value, size, graphs, owner)
             self._kept.move_to_end(key)
-            while len(self._kept) > 1 and (
-                len(self._kept) > _ENTRIES or sum(e.size for e in self._kept.values()) > _BYTES
-            ):
-                crowded = len(self._kept) > _ENTRIES
-                shares = {k: (e.owner, 1 if crowded else e.size) for k, e in self._kept.items()}
-                del self._kept[next_to_go(shares, key)]
+            for each in leaving({k: (e.owner, 1) for k, e in self._kept.items()}, key, _ENTRIES):
+                del self._kept[each]
+            for each in leaving({k: (e.owner, e.size) for k, e in self._kept.items()}, key, _BYTES):
+                del self._kept[each]
             while self._held() > _HELD and (left := self._oldest_graph()) is not None:
                 for each in [each for each, kept in self._kept.items() if left in kept.graphs]:
                     del self._kept[each]
@@ -98,17 +96,24 @@ class Memory:
         return others[-1] if others else None
 
 
-def next_to_go(kept: Mapping[K, tuple[str, int]], latest: K) -> K:
-    """Name what goes first where there is too much: the oldest of whoever has most.
+def leaving(kept: Mapping[K, tuple[str, int]], latest: K, most: int) -> list[K]:
+    """Name what goes where there is too much: one by one the oldest of whoever has most then.
 
-    :param kept: whose each is, and what of it there is, the oldest first; at least two
+    :param kept: whose each is, and what of it there is, the oldest first
     :param latest: which stays
+    :param most: of all together
     """
-    shares = Counter[str]()
-    for owner, size in kept.values():
+    shares, oldest = Counter[str](), defaultdict[str, deque[tuple[int, K]]](deque)
+    for place, (key, (owner, size)) in enumerate(kept.items()):
         shares[owner] += size
-    others = (key for key in kept if key != latest)
-    return max(others, key=lambda key: shares[kept[key][0]])  # the first of equal ones
+        if key != latest:
+            oldest[owner].append((-place, key))
+    gone: list[K] = []
+    while shares.total() > most and (others := [owner for owner in oldest if oldest[owner]]):
+        owner = max(others, key=lambda each: (shares[each], oldest[each][0][0]))
+        gone.append(oldest[owner].popleft()[1])
+        shares[owner] -= kept[gone[-1]][1]
+    return gone
 
 
 class _Weighing(pickle.Pickler):

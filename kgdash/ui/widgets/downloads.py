@@ -11,7 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.table import too_long
 from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.page_turns import turns_of
-from kgdash.ui.runtime.result_cache import next_to_go, own_bytes
+from kgdash.ui.runtime.result_cache import leaving, own_bytes
 
 Content = TypeVar("Content", bytes, str)
 
@@ -46,11 +46,9 @@ class _Offers:
         with self._lock:
             held = [offer for each in self._held if (offer := each()) is not None and offer.make]
             kept = {offer: (offer.owner, offer.size) for offer in (*held, latest)}
-            while len(kept) > 1 and sum(size for _, size in kept.values()) > _OFFERED:
-                gone = next_to_go(kept, latest)
+            for gone in leaving(kept, latest, _OFFERED):
                 gone.make = None
-                del kept[gone]
-            self._held = [weakref.ref(offer) for offer in kept]
+            self._held = [weakref.ref(offer) for offer in kept if offer.make]
         return latest
 
 

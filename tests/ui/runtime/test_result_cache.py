@@ -10,11 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs.loading import load
 from kgdash.ui.runtime import result_cache
-from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, own_bytes
+from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, leaving, own_bytes
 from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.paths import ROOT
 
@@ -108,6 +110,21 @@ def test_graphs_of_long_names_weigh_what_they_take(monkeypatch):
     for number, graph in enumerate(graphs):
         memory.put(number, graph)
     assert [memory.get(number) is None for number in range(3)] == [True, False, False]
+
+
+@given(
+    kept=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=1),
+    most=st.integers(0, 50),
+)
+def test_one_by_one_the_oldest_of_whoever_has_most_goes(kept, most):
+    by_number, left = dict(enumerate(kept)), dict(enumerate(kept))
+    latest, gone = len(kept) - 1, []
+    while sum(size for _, size in left.values()) > most and len(left) > 1:
+        has = {owner: sum(s for o, s in left.values() if o == owner) for owner in "abc"}
+        first = max((key for key in left if key != latest), key=lambda key: has[left[key][0]])
+        gone.append(first)
+        del left[first]
+    assert leaving(by_number, latest, most) == gone
 
 
 @pytest.mark.parametrize("large", [True, False])
