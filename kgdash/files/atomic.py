@@ -127,7 +127,7 @@ def make_folder(folder: Path) -> None:
 def sweep_drafts(folder: Path) -> None:
     """Remove the drafts in a folder whose writers died; those of living ones stay.
 
-    None where somebody else may give what is ours a draft's name.
+    None where somebody else may give anything a draft's name.
     """
     if fcntl is None or not _is_own(folder):
         return
@@ -149,14 +149,17 @@ def sweep_drafts(folder: Path) -> None:
 
 
 def _is_own(folder: Path) -> bool:
-    """Tell whether nobody else may rename what this user has in a folder."""
+    """Tell whether nobody else may name anything in a folder.
+
+    A sticky one is not: what is ours elsewhere, where others may write, can be moved there.
+    """
     try:
         about = folder.stat()
     except OSError:
         return False
     # The group's bits are those of an access control list, too, where there is one.
-    alone = not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or about.st_mode & stat.S_ISVTX
-    return bool(alone) and about.st_uid in (os.geteuid(), 0)
+    alone = not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return alone and about.st_uid in (os.geteuid(), 0)
 
 
 @contextmanager
