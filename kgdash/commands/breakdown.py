@@ -1,6 +1,5 @@
 """The command ``breakdown``: a metric by groups of triples."""
 
-import sys
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from kgdash.commands.groupings import (
     TypesOption,
     grouping_by,
     make_grouping,
+    tell_of_minutes,
 )
 from kgdash.commands.options.common import (
     FilterOption,
@@ -22,11 +22,7 @@ from kgdash.commands.options.common import (
 )
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
-from kgdash.commands.options.terminal import say
 from kgdash.progress import terminal
-
-#: groups from which on a metric that is no ratio of sums takes so long that a word is due
-_MANY = 1_000
 
 
 def breakdown(
@@ -73,9 +69,7 @@ def breakdown(
     ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
     annotated = add_rank_facts(ranks, loaded.graph, terminal("relations"))
     groups = grouping if isinstance(grouping, str) else groups_by(annotated, loaded.graph, grouping)
-    many = len(groups_of(annotated, groups)[2])
-    if record.ratio is None and many > _MANY:
-        say(f"note: {record.key} is computed group by group, of {many:,}: minutes", file=sys.stderr)
+    tell_of_minutes(record, len(groups_of(annotated, groups)[2]))
     table = compute(annotated, groups, metric, rank_type, level, seed)
     about: dict[str, Any] = {"run": loaded.name, "split": split, "filter": chosen}
     about |= {"by": "own groups" if adhoc else by, "metric": record.key, "rank_type": rank_type}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.groupings import grouping_by
+from kgdash.commands.groupings import grouping_by, tell_of_minutes
 from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import Output, RunsOptions
 from kgdash.commands.options.output import print_json, records, write_or_print
@@ -148,11 +148,14 @@ def _groups(
     first: Run, ranks: Mapping[str, pd.DataFrame], grouping: Any, metric: str, rank_type: str
 ) -> pd.DataFrame:
     from kgdash.breakdowns.custom_grouping import groups_by
+    from kgdash.breakdowns.grouping import groups_of
     from kgdash.breakdowns.rank_facts import add_rank_facts
+    from kgdash.ranking.metric_lookup import find_metric
     from kgdash.studies.comparison.comparison import by_group
 
     annotated = add_rank_facts(next(iter(ranks.values())), first.graph, terminal("relations"))
     groups = groups_by(annotated, first.graph, grouping)
+    tell_of_minutes(find_metric(metric), len(groups_of(annotated, groups)[2]) * len(ranks))
     return by_group(annotated, ranks, groups, metric, rank_type, terminal("groups"))
 
 

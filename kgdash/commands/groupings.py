@@ -16,7 +16,11 @@ from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:
     from kgdash.breakdowns.custom_grouping import CustomGrouping
+    from kgdash.ranking.metric import Metric
     from kgdash.runs import Run
+
+#: groups from which on a metric that is no ratio of sums takes so long that a word is due
+_MANY = 1_000
 
 app = typer.Typer(no_args_is_help=True, help="Your own groups of triples, saved with a run.")
 
@@ -101,6 +105,15 @@ def make_grouping(
             file=sys.stderr,
         )
     return TypeGrouping(name, end, found)
+
+
+def tell_of_minutes(metric: Metric, groups: int) -> None:
+    """Say so where a metric is computed group by group, and of many, before it is."""
+    if metric.ratio is None and groups > _MANY:
+        say(
+            f"note: {metric.key} is computed group by group, of {groups:,}: minutes",
+            file=sys.stderr,
+        )
 
 
 def grouping_by(run: Run, by: str) -> str | CustomGrouping:

@@ -25,7 +25,10 @@ SETTING = "KGDASH_LOG"
 EVENTS: dict[str, dict[str, tuple[str, ...]]] = {
     "start": {"version": (), "python": (), "cores": ()},
     "page": {"page": ("",), "outcome": ("shown", "left", "failed"), "seconds": ()},
-    "refused": {"error": ("",), "reason": ("input", "origin", "host", "login", "upload", "tabs")},
+    "refused": {
+        "error": ("",),
+        "reason": ("input", "origin", "host", "login", "upload", "download", "tabs"),
+    },
     "failed": {"error": ("",)},
     "cache": {"kind": ("",), "found": ("memory", "disk", "computed"), "seconds": ()},
     "job": {
