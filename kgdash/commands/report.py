@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kgdash.commands.groupings import tell_of_minutes
 from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.files.extensions import check_extension
@@ -24,6 +25,7 @@ def report(
     date: Annotated[bool, typer.Option("--date", help="Say when it was made.")] = False,
 ) -> None:
     """Write a report of a run as one HTML file that needs no network."""
+    from kgdash.ranking.metric_lookup import find_metric
     from kgdash.ranking.rank_setting import RankSetting
     from kgdash.reports.content import report_content
     from kgdash.reports.html import EXTENSIONS, write_report
@@ -31,6 +33,7 @@ def report(
     check_extension(out, EXTENSIONS)
     loaded = run.load()
     setting = RankSetting.parse(split, filter, rank_type=rank_type)
+    tell_of_minutes(find_metric(metric), loaded.graph.num_relations)
     content = report_content(loaded, setting, metric, terminal("report"))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC") if date else ""
     write_report(content, out, made)

@@ -50,6 +50,23 @@ class Call:
             found = self._function(*self._arguments, **self._named, progress=progress)
         return self._steps(found) if isinstance(found, Iterator) else found
 
+    def sent(self) -> bytes:
+        """Return what `read` makes the call again of.
+
+        :raises Exception: as `write`
+        """
+        return write(self)
+
+    def by_name(self) -> Call:
+        """Return the same call, which names runs and graphs, and holds none until it is made.
+
+        One that can not be sent stays as it is.
+        """
+        try:
+            return _ByName(self)
+        except Exception:
+            return self
+
     def _steps(self, found: Iterator[Any]) -> Iterator[Any]:
         while True:
             try:
@@ -58,6 +75,19 @@ class Call:
             except StopIteration:
                 return
             yield step
+
+
+class _ByName(Call):
+    """A call that was written."""
+
+    def __init__(self, call: Call) -> None:
+        self._written = call.sent()
+
+    def __call__(self, progress: Progress) -> Any:
+        return read(self._written)(progress)
+
+    def sent(self) -> bytes:
+        return self._written
 
 
 class Reading(Call):

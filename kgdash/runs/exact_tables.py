@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +35,15 @@ _MORE = 1.25
 class ExactTables:
     """What of a run was counted exactly, and counting the rest."""
 
-    run: Run
+    #: which holds this: in a circle its graph would stay until Python's next full collection
+    held: weakref.ref[Run]
+
+    @property
+    def run(self) -> Run:
+        """The run whose tables these are."""
+        run = self.held()
+        assert run is not None, "the run is gone"
+        return run
 
     @cached_property
     def relik(self) -> ReliKTable:

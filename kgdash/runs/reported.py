@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +24,7 @@ from kgdash.runs.run import Run
 #: bytes of a file of metrics, and metrics that are compared
 _MOST, _MOST_METRICS = 2**24, 1_000
 
-#: a reported value is met from here on, as a share of the larger of the two: they are rounded
+#: a reported value is met so near, as a share of the larger of the two, if its digits tell more
 _MET = 0.002
 
 _SIDES = ("both", "tail", "head")
@@ -35,8 +36,9 @@ class Check:
     """Reported and own metrics.
 
     ``table`` has a row per metric: ``metric`` (PyKEEN's key), ``reported``, ``found`` (realistic
-    ranks, both sides, known ones filtered), ``nearest`` (of all protocols the value of that which
-    meets the report best), float64. ``protocol`` names that one, ``findings`` say what differs.
+    ranks, both sides, known ones filtered), ``nearest`` (this where it meets the report, else of
+    all protocols the value of that which is nearest), float64. ``protocol`` names that one,
+    ``findings`` say what differs.
     """
 
     table: pd.DataFrame
@@ -117,20 +119,42 @@ def check_reported(run: Run, reported: Mapping[str, float], progress: Progress =
     :raises KgdashError: as `Run.ranks`; if there are no test triples
     """
     protocols = dict(_protocols(run, reported, progress))
-    own = protocols[default_filter("test"), "both", "realistic"]
-    nearest = min(protocols, key=lambda name: _distance(protocols[name], reported))
+    meet = [name for name, values in protocols.items() if _meets(values, reported)]
+    ours = default_filter("test"), "both", "realistic"
+    nearest = (
+        ours
+        if ours in meet
+        else min(meet or protocols, key=lambda name: _distance(protocols[name], reported))
+    )
     table = pd.DataFrame(
         {
             "metric": list(reported),
             "reported": list(reported.values()),
-            "found": [own[key] for key in reported],
+            "found": [protocols[ours][key] for key in reported],
             "nearest": [protocols[nearest][key] for key in reported],
         }
     )
-    filter, side, kind = nearest
-    sides = "both sides" if side == "both" else f"{side}s only"
-    text = f"{_FILTERS[filter]}, {sides}, {kind} ranks"
-    return Check(table, text, tuple(_findings(run, text, own, protocols[nearest], reported)))
+    if ours in meet:
+        found = "what was reported is found here too"
+    elif meet:
+        found = f"what was reported is found by another protocol: {_named(*nearest)}"
+        others = dict.fromkeys(_sides(*each[:2]) for each in meet if each[:2] != nearest[:2])
+        found += "".join(f"; and by: {each}" for each in others)
+    else:
+        found = (
+            f"no protocol gives what was reported; the nearest is: {_named(*nearest)}. Look at the "
+            "interaction, the norm, the layout and the lists of names, and at which split was "
+            "reported"
+        )
+    return Check(table, _named(*nearest), (found, *_left_out(run)))
+
+
+def _sides(filter: str, side: str) -> str:
+    return f"{_FILTERS[filter]}, {'both sides' if side == 'both' else f'{side}s only'}"
+
+
+def _named(filter: str, side: str, kind: str) -> str:
+    return f"{_sides(filter, side)}, {kind} ranks"
 
 
 def _protocols(
@@ -153,26 +177,23 @@ def _apart(found: float, reported: float) -> float:
     return abs(found - reported) / max(abs(found), abs(reported), 1e-12)
 
 
-def _findings(
-    run: Run,
-    protocol: str,
-    own: Mapping[str, float],
-    best: Mapping[str, float],
-    reported: Mapping[str, float],
-) -> Iterator[str]:
-    if _distance(own, reported) <= _MET:
-        yield "what was reported is found here too"
-    elif _distance(best, reported) <= _MET:
-        yield f"what was reported is found by another protocol: {protocol}"
-    else:
+def _meets(values: Mapping[str, float], reported: Mapping[str, float]) -> bool:
+    """Tell whether values are what was reported, as far as it has digits."""
+    return all(
+        abs(values[key] - value) <= _rounding(value) or _apart(values[key], value) <= _MET
+        for key, value in reported.items()
+    )
+
+
+def _rounding(value: float) -> float:
+    """Return half a unit of the last digit of a value as it is written: 0.005 of 0.85."""
+    exponent = Decimal(f"{value:.15g}").as_tuple().exponent
+    return 0.5 * 10.0**exponent * (1 + 1e-9) if isinstance(exponent, int) else 0.0
+
+
+def _left_out(run: Run) -> Iterator[str]:
+    if count := run.graph.left_out.get("test"):
         yield (
-            f"no protocol gives what was reported; the nearest is: {protocol}. Look at the "
-            "interaction, the norm, the layout and the lists of names, and at which split was "
-            "reported"
+            f"{count:,} test triples of entities or relations unseen in training are not "
+            "ranked here; the library may have ranked them, and their entities as candidates"
         )
-    for split, count in run.graph.left_out.items():
-        if split == "test":
-            yield (
-                f"{count:,} test triples of entities or relations unseen in training are not "
-                "ranked here; the library may have ranked them, and their entities as candidates"
-            )

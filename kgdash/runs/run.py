@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -78,7 +79,7 @@ class Run(Questions):
     @cached_property
     def exact_tables(self) -> ExactTables:
         """The exact ranks and ReliK that were counted."""
-        return ExactTables(self)
+        return ExactTables(weakref.ref(self))
 
     def ranks(
         self,

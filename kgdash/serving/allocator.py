@@ -36,7 +36,8 @@ def give_memory_back() -> bool:
 
 
 def give_back_now() -> None:
-    """Give back what is free amid what is in use: a gigabyte, after large runs came and went."""
+    """Give back what is left in circles, and free amid what is in use: of large runs gigabytes."""
+    gc.collect()
     with suppress(OSError, AttributeError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -44,6 +44,33 @@ def test_what_agrees_and_what_nothing_explains(run):
     assert "no protocol gives what was reported" in other.findings[0]
 
 
+@pytest.mark.parametrize("name", ["umls-complex", "umls-transe", "umls-rotate"])
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_what_is_rounded_as_people_print_it_agrees(name, digits):
+    """Of a run's own values with two digits, 38 of 48 were said to be another's, or nobody's."""
+    run = load(name)
+    own = metrics(run.ranks())
+    for key in ("inverse_harmonic_mean_rank", "hits_at_1", "hits_at_3", "arithmetic_mean_rank"):
+        reported = {key: float(f"{own.value(key):.{digits}f}")}
+        found = check_reported(run, reported)
+        assert found.findings == ("what was reported is found here too",)
+        assert found.protocol == "known triples filtered, both sides, realistic ranks"
+        # Two units of the last digit apart, and a tenth: not the same.
+        step = max(2 * 10.0**-digits, 0.1 * own.value(key))
+        other = {key: round(reported[key] - step, digits)}
+        assert check_reported(run, other).findings[0] != found.findings[0]
+
+
+def test_all_protocols_that_explain_it_are_named(run):
+    tables = {kind: metrics(run.ranks(filter=kind)) for kind in ("none", "train+valid+test")}
+    tails = tables["none"].value("hits_at_10", "tail")
+    heads = tables["none"].value("hits_at_10", "head")
+    assert (round(tails, 1), round(heads, 1)) == (0.6, 0.6)
+    (said,) = check_reported(run, {"hits_at_10": 0.6}).findings
+    assert said.startswith("what was reported is found by another protocol: nothing filtered, ")
+    assert "; and by: nothing filtered, " in said
+
+
 def test_reading(tmp_path):
     path = tmp_path / "m.json"
     path.write_text(json.dumps({"MRR": 0.25, "hits@5": 0.5, "note": "x", "loss": 3.0}))

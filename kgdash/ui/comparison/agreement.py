@@ -27,8 +27,8 @@ from kgdash.studies.comparison.seeds import other_seeds
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.studies.probability.query_groups import GROUPINGS
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.loaded_runs import sound_runs
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.run_picker import sound_runs
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart

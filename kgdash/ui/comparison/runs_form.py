@@ -12,8 +12,9 @@ from kgdash.runs.library import list_runs, named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.loaded_runs import load_source
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.run_picker import choose_run, load_source
+from kgdash.ui.runtime.run_picker import choose_run
 from kgdash.ui.runtime.sidebar import settings
 
 #: between a folder and the dataset of a PyKEEN directory

@@ -13,9 +13,9 @@ from kgdash.studies.trust.card import TrustCard, trust_card
 from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.inspection.explanation import reasons_at_hand
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.loaded_runs import sound_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory
-from kgdash.ui.runtime.run_picker import sound_runs
 from kgdash.ui.widgets.card import show_card
 
 _TITLES = {

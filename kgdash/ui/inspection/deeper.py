@@ -36,8 +36,8 @@ from kgdash.ui.inspection.explanation import show_explanation
 from kgdash.ui.inspection.first_screen import show_candidate_rows
 from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.loaded_runs import load_source
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.table import number_columns, show_table, written

@@ -24,6 +24,9 @@ Steps = Callable[[Progress, Any], Iterable[Any]]
 #: the part of what is left that must be done before the pace so far foretells the rest
 _KNOWN_PACE = 0.1
 
+#: computations that one visitor stopped which can be gone on with: each holds a run and results
+_STOPPED = 4
+
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -35,7 +38,7 @@ class _State:
     """What the thread writes and others read."""
 
     def __init__(self, steps: Steps | Call, latest: Any) -> None:
-        #: none once complete or refused: sessions keep jobs, which then need no run
+        #: none once complete, refused or let go: sessions keep jobs, which then need no run
         self.steps: Steps | Call | None = steps
         self.latest = latest
         #: who asked, as the line for processes counts
@@ -180,6 +183,22 @@ def ordinal(number: int) -> str:
 _running: set[_State] = set()
 
 
+#: those that were stopped, to be gone on with
+_stopped: list[weakref.ref[_State]] = []
+_guard = threading.Lock()
+
+
+def _keep_few(state: _State) -> None:
+    """Let go of what a visitor's computations hold that were stopped before the latest ones."""
+    with _guard:
+        held = [each for ref in _stopped if (each := ref()) is not None and each.steps is not None]
+        held = [each for each in held if each is not state] + [state]
+        own = [each for each in held if each.owner == state.owner]
+        for each in own[:-_STOPPED]:
+            each.steps = each.latest = None
+        _stopped[:] = [weakref.ref(each) for each in held if each.steps is not None]
+
+
 def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():
@@ -212,6 +231,7 @@ def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
         state.steps, state.complete = None, True
     except _Cancelled:
         ended = "stopped"
+        _keep_few(state)
     except KgdashError as error:
         state.steps, state.error = None, error.with_traceback(None)
         ended, more = "failed", {"error": type(error).__name__}

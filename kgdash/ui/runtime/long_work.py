@@ -18,7 +18,7 @@ from kgdash.engine.workers import lowest_priority
 from kgdash.errors import KgdashError
 from kgdash.graph.python_call import results_of
 from kgdash.progress import Progress
-from kgdash.runs.call import Call, Reading, write
+from kgdash.runs.call import Call, Reading
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.page_turns import turns_of
@@ -126,6 +126,6 @@ def _nothing() -> None:
 
 def _sendable(call: Call) -> bytes | None:
     try:
-        return write(call)
+        return call.sent()
     except Exception:  # a lock, a file, a function of a page: whatever holds such stays here
         return None

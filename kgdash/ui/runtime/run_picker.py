@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -12,14 +9,13 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.files.event_log import note
 from kgdash.files.visible import visible
-from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import FOLDER_CHOICE, default_run
-from kgdash.runs.call import named, remember
-from kgdash.runs.library import list_runs, named_runs, run_folder
-from kgdash.runs.loading import load
+from kgdash.runs.call import named
+from kgdash.runs.library import list_runs, named_runs
 from kgdash.runs.recent import describe_recent, note_opened, recent_folders
 from kgdash.statistics.estimate import number
+from kgdash.ui.runtime.loaded_runs import load_source
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import compares_runs, ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
@@ -31,13 +27,6 @@ _CURRENT = "current_run"
 
 #: the address's parameter, and the visible choice
 _RUN, _CHOICE = "run", "run_choice"
-
-#: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
-#: larger than so many bytes, all that a trust card may ask: names take fifty times that in memory
-_LOADED, _SMALL, _SMALL_LOADED = 9, 2**18, 64
-
-#: files of a folder that are looked at
-_FILES = 64
 
 
 def pick_run(needed: bool = True) -> None:
@@ -186,43 +175,6 @@ def about_page() -> str:
     return f"{run.name} · {run.spec.name} on {run.graph.name}"
 
 
-def load_source(source: str, dataset: str = "") -> Run:
-    """Load a run, once for all sessions and again when its files change.
-
-    :param source: the name of a run, or a folder
-    :param dataset: for a PyKEEN directory; may be empty
-    :raises KgdashError: as `kgdash.runs.loading.load`
-    """
-    name = source.strip()
-    folder = run_folder(name)  # refused here, whoever loaded it before
-    of = dataset.strip() or None
-    stamp = _stamp(folder, of)
-    return _load_small(name, stamp) if not of and is_small(stamp) else _load(name, of, stamp)
-
-
-def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
-    """Tell whether a run is one of many that may stay loaded: ours, all of whose files are seen.
-
-    :param stamp: name, bytes and time of the folder's files
-    """
-    names, sizes = {name for name, _, _ in stamp}, sum(size for _, size, _ in stamp)
-    return MANIFEST in names and len(stamp) < _FILES and sizes <= _SMALL
-
-
-def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
-    """Load the runs of some names but those that are damaged: they are nobody's choice.
-
-    :param most: at which to stop; None: all
-    """
-    found: dict[str, Run] = {}
-    for name in names:
-        if most is not None and len(found) >= most:
-            break
-        with suppress(KgdashError):
-            found[name] = load_source(name)
-    return found
-
-
 def _no_run(title: str) -> None:
     """Forget the run that was open, and head the page that says why none is."""
     st.session_state.pop(_CURRENT, None)
@@ -234,33 +186,3 @@ def show_notes(run: Run) -> None:
     """Show what a user should know of a run before reading its figures, if anything."""
     if run.notes:
         st.warning("  \n".join(map(plain, run.notes)), icon=":material/info:")
-
-
-@st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")
-def _load(source: str, dataset: str | None, stamp: Any) -> Run:
-    return remember(_unchanged(load(source, dataset), source, dataset, stamp), source, dataset)
-
-
-@st.cache_resource(max_entries=_SMALL_LOADED, show_spinner="Loading the model …")
-def _load_small(source: str, stamp: Any) -> Run:
-    return remember(_unchanged(load(source), source, None, stamp), source, None)
-
-
-def _unchanged(run: Run, source: str, dataset: str | None, stamp: Any) -> Run:
-    """Refuse a run in whose place another was put while it was read: the stamp is not its own."""
-    if _stamp(run_folder(source), dataset) != stamp:
-        raise KgdashError(f"{source} was changed meanwhile: open it anew")
-    return run
-
-
-def _stamp(folder: Path, dataset: str | None = None) -> tuple[tuple[str, int, int], ...]:
-    """Return what changes when the files of a run do, so that a changed run is loaded anew.
-
-    :param dataset: a folder, whose files are the run's, too, or PyKEEN's name of one
-    """
-    stamp: list[tuple[str, int, int]] = []
-    for each in (folder, *([Path(dataset)] if dataset else [])):
-        with suppress(OSError, ValueError):
-            files = [p for p in sorted(each.iterdir()) if p.is_file()][:_FILES]
-            stamp += [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
-    return tuple(stamp)

@@ -19,6 +19,9 @@ _AT_ONCE, _WAIT, _PIECE = 16, 500, 2**16
 #: after that, and as how many an answer counts by itself
 _BURST, _PER_SECOND, _ANSWER = 4096, 320, 8
 
+#: where files of pages lie; all else is read of the disk in pieces
+_FILES = "/media/"
+
 #: bytes of an answer that is large; of a visitor's large ones that are under way; and of all
 #: visitors' ones, beyond which each has one
 _LARGE, _OWN, _ALL = 2**20, 2**27, 2**29
@@ -47,7 +50,7 @@ class Answers:
             nonlocal size, refused
             if message["type"] == "http.response.start":
                 length = int(Headers(raw=message["headers"]).get("content-length", 0))
-                size = length if length > _LARGE else 0
+                size = length if length > _LARGE and scope["path"].startswith(_FILES) else 0
                 if refused := self._is_too_much(owner, size):
                     size = 0
                     note("refused", reason="download")

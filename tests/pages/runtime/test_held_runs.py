@@ -9,7 +9,7 @@ import pytest
 from kgdash.runs import Run
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import runs_folder
-from kgdash.ui.runtime import run_picker
+from kgdash.ui.runtime import loaded_runs
 from kgdash.ui.runtime.result_cache import memory
 from tests.pages.driver import open_page
 from tests.pages.driver import run as rerun
@@ -28,7 +28,7 @@ def _added():
 def assert_is_gone():
     """Check that nothing holds the run but what is bounded; another page comes after it."""
     open_page("metric_guide", run="umls-transe")
-    for kept in (memory, run_picker._load, run_picker._load_small):
+    for kept in (memory, loaded_runs._load, loaded_runs._load_small):
         kept.clear()
     gc.collect()
     assert not [each for each in gc.get_objects() if type(each) is Run and each.name == "added"]

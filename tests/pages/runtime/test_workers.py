@@ -31,15 +31,14 @@ def worker(monkeypatch):
     """Have everything that can be sent go to a worker process at its first report of progress."""
     monkeypatch.setenv(SETTING, "1")
     monkeypatch.setattr(long_work, "LONG", -1.0)
-    sent, write = [], long_work.write
+    sent, write = [], Call.sent
 
-    def noted(value):
-        found = write(value)
-        if isinstance(value, Call):
-            sent.append(value._function.__name__)
+    def noted(call):
+        found = write(call)
+        sent.append(call._function.__name__)
         return found
 
-    monkeypatch.setattr(long_work, "write", noted)
+    monkeypatch.setattr(Call, "sent", noted)
     yield sent
     memory.clear()
 

@@ -103,6 +103,23 @@ def test_one_visitor_has_so_much_under_way(monkeypatch):
     assert not left
 
 
+def test_scripts_of_the_dashboard_count_for_nobody(monkeypatch):
+    """Eight accounts that read none of them had others go without charts."""
+    monkeypatch.setattr(answers, "_OWN", 3 * MiB)
+    monkeypatch.setitem(SCOPE, "path", "/static/js/charts.js")
+
+    async def many():
+        given, readers = Answers(), [Reader() for _ in range(4)]
+        tasks = [ask(given, "ada", b"x" * 2 * MiB, each) for each in readers]
+        await asyncio.sleep(0.02)
+        for each in readers:
+            each.reads.set()
+        await asyncio.gather(*tasks)
+        return [each.status for each in readers]
+
+    assert run_apart(many()) == [200] * 4
+
+
 def test_who_leaves_has_nothing_under_way():
     async def left():
         given = Answers()
