@@ -18,8 +18,8 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-#: connections that are open at once, and files that are left for all else
-_MOST_OPEN, _OTHER_FILES = 2**13, 2**9
+#: connections that are open at once, and files that are left for all else: each session has three
+_MOST_OPEN, _OTHER_FILES = 2**13, 2**12
 
 #: connections that are taken at one go, before anything else is done or any of them is counted
 _TAKEN = 64
@@ -48,13 +48,21 @@ def most_connections() -> int:
     return max(wanted - _OTHER_FILES, wanted // 2)
 
 
+def is_out_of_files(about: dict[str, Any]) -> bool:
+    """Tell whether what asyncio tells of is that no file is left.
+
+    :param about: as of its exception handlers
+    """
+    error = about.get("exception")
+    return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+
+
 def tell_seldom(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
     """Have asyncio tell of a connection that finds no file left only now and then.
 
     It tells of each that waits, 2,048 times a second, with a traceback.
     """
-    error = about.get("exception")
-    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+    if not is_out_of_files(about):
         loop.default_exception_handler(about)
     elif _told.left() >= 1:
         _told.take(1)

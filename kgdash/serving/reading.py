@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import h11
@@ -17,7 +18,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets import http11
 
-from kgdash.serving.connections import FewTaken, most_connections, tell_seldom
+from kgdash.serving.connections import FewTaken, is_out_of_files, most_connections, tell_seldom
 from kgdash.serving.pace import Goes
 from kgdash.serving.resting import Unhurried
 from kgdash.serving.waiting import networks
@@ -48,9 +49,26 @@ _SMALL = 2**10
 #: bytes of a path, which is a page's name, or holds a session's and a file's number
 _MOST_PATH = 2**10
 
+#: connections that end where no file is left
+_ROOM = 2**9
+
 #: connections on which no request is under way, or nobody reads the answer, those that have been so
 #: for longest first
 _silent: dict[UnhurriedHTTP, None] = {}
+
+
+def _end_silent(count: int) -> None:
+    """End connections, those that have been silent for longest."""
+    for first in list(islice(_silent, count)):
+        del _silent[first]
+        first.transport.abort()
+
+
+def _make_room(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+    """Have connections that are silent give way where no file is left; as handler of exceptions."""
+    if is_out_of_files(about):
+        _end_silent(_ROOM)
+    tell_seldom(loop, about)
 
 
 class _PlainRequests(h11.Connection):
@@ -106,12 +124,10 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
         super().connection_made(transport)
-        asyncio.get_running_loop().set_exception_handler(tell_seldom)
+        asyncio.get_running_loop().set_exception_handler(_make_room)
         _silent[self] = None
         if len(self.connections) > self.most:
-            first = next(iter(_silent))
-            del _silent[first]
-            first.transport.abort()
+            _end_silent(1)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""

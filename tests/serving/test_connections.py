@@ -4,6 +4,7 @@ import asyncio
 import errno
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -103,6 +104,27 @@ def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
                     assert b"200" in await answer_to(port, request)
             for _, writer in unread:
                 writer.transport.abort()
+
+    run_apart(come())
+
+
+def test_the_silent_give_way_where_no_file_is_left(monkeypatch):
+    """With 290 tabs, whose sessions have three files each, 8,600 idle ones locked others out."""
+    monkeypatch.setattr(reading, "_ROOM", 2)
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def come() -> None:
+        async with served(ok) as port:
+            silent = [await asyncio.open_connection("localhost", port) for _ in range(3)]
+            await answer_to(port, request)
+            full = OSError(errno.EMFILE, "too many")
+            asyncio.get_running_loop().call_exception_handler({"message": "", "exception": full})
+            for reader, _ in silent[:2]:
+                async with asyncio.timeout(30):
+                    with suppress(ConnectionError):
+                        assert await reader.read() == b""
+            silent[2][1].write(request)
+            assert b"204" in await silent[2][0].readline()
 
     run_apart(come())
 

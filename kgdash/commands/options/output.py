@@ -126,7 +126,9 @@ def check_outputs(context: typer.Context) -> None:
         above = next(filter(os.path.lexists, map(str, Path(path).absolute().parents)))
         if not os.path.isdir(above):
             raise KgdashError(f"can not write {options[output]} {path}: {above} is not a folder")
-        if not os.path.lexists(path) and not os.access(above, os.W_OK):
+        # Of one that is there, too: what is new is written beside it, and takes its place.
+        is_new = os.path.isfile(path) or not os.path.lexists(path)
+        if is_new and not os.access(above, os.W_OK):
             raise KgdashError(
                 f"can not write {options[output]} {path}: no permission to write in {above}"
             )
