@@ -103,7 +103,7 @@ def describe_sides(table: pd.DataFrame, ranks: pd.DataFrame, rank_type: str) -> 
         f"{better.capitalize()}s {asked[better]} are found more easily than {worse}s "
         f"{asked[worse]}: MRR {mrr[better]:.3f} against {mrr[worse]:.3f}. {told}"
     ]
-    if answers["tail"] == answers["head"]:
+    if f"{answers['tail']:.1f}" == f"{answers['head']:.1f}":
         texts.append("The numbers of answers do not explain it: they are the same.")
     elif answers[better] < answers[worse]:
         texts.append(

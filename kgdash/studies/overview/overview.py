@@ -204,7 +204,9 @@ def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:
         return
     row, rest = table.iloc[0], table.iloc[1:]
     value = Estimate(row["value"], row["low"], row["high"], int(row["triples"]))
-    last = "the lowest" if value.high < rest["low"].min() else "among the lowest"
+    # One whose ranks are all equal has no interval.
+    lowest = value.high < rest["low"].fillna(rest["value"]).min()
+    last = "the lowest" if lowest else "among the lowest"
     yield Lead(
         "relation",
         f"Relation “{row['group']}” has {last} of MRRs: {with_interval(value)}, "

@@ -105,10 +105,12 @@ def test_what_can_not_be_written_is_told_before_anything_is_computed(tmp_path, m
     monkeypatch.setattr("kgdash.graph.datasets.load_dataset", lambda name: pytest.fail("too late"))
     error = str(CliRunner().invoke(cli.app, train).exception)
     assert error == f"can not write out {train[-1]}: {tmp_path / 'file'} is not a folder"
-    monkeypatch.setattr(output.os, "access", lambda path, mode: False)
-    for name in ("new", "file"):  # what replaces a file is written beside it
-        error = str(CliRunner().invoke(cli.app, [*train[:-1], str(tmp_path / name)]).exception)
-        assert error == f"can not write out {tmp_path / name}: no permission to write in {tmp_path}"
+    monkeypatch.setattr(output.os, "access", lambda path, mode: mode != output.os.W_OK)
+    (tmp_path / "there.csv").write_text("")  # what replaces it is written beside it
+    metrics = ["metrics", "umls-transe", "--out", str(tmp_path / "there.csv")]
+    for asked, option in (([*train[:-1], str(tmp_path / "new")], "out"), (metrics, "--out")):
+        error = str(CliRunner().invoke(cli.app, asked).exception)
+        assert error == f"can not write {option} {asked[-1]}: no permission to write in {tmp_path}"
 
 
 @pytest.mark.parametrize("output", ["--out", "--save-config"])
