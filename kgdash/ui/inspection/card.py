@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kgdash.runs import Run
-from kgdash.runs.call import Call
+from kgdash.runs.call import Call, Identity
 from kgdash.runs.library import named_stamps
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.trust.basis import card_basis
@@ -58,7 +57,7 @@ def show_trust(found: Inspection) -> None:
             icon=":material/calculate:",
             help=f"Once for all triples of this run; {plain(card.command)} does it, too.",
             on_click=_want,
-            args=(run,),
+            args=(run.identity,),
             key="compute_cards",
         )
 
@@ -84,5 +83,5 @@ def _card(found: Inspection, side: str) -> TrustCard:
     return card
 
 
-def _want(run: Run) -> None:
-    st.session_state[_WANTED] = run.identity
+def _want(identity: Identity) -> None:
+    st.session_state[_WANTED] = identity

@@ -44,11 +44,6 @@ def choose_triple(run: Run) -> InspectedTriple:
     return triple
 
 
-def inspect_here(graph: KnowledgeGraph, triple: Sequence[int]) -> None:
-    """Put another triple into the page's address; it shows at the page's next run."""
-    st.query_params.update(triple_address(graph, triple))
-
-
 def show_way_through(run: Run, triple: InspectedTriple) -> None:
     """Offer the next and the previous triple of the list that this one was opened from."""
     found = opened_list(run.graph)
@@ -69,10 +64,14 @@ def show_way_through(run: Run, triple: InspectedTriple) -> None:
                 disabled=outside,
                 on_click=None
                 if outside
-                else partial(inspect_here, run.graph, found.triples[to].tolist()),
+                else partial(_go_to, triple_address(run.graph, found.triples[to].tolist())),
             )
         title = found.title.removeprefix(f"{run.name}-")  # lists are called as their files are
         st.caption(f"{place + 1:,} of {len(found.triples):,}: {plain(title)}")
+
+
+def _go_to(address: dict[str, str]) -> None:
+    st.query_params.update(address)
 
 
 def _sentence(graph: KnowledgeGraph, triple: InspectedTriple) -> str:

@@ -50,17 +50,21 @@ def added_entities(key: tuple[Hashable, ...]) -> tuple[int, ...]:
     return added if held == key else ()
 
 
-def add_neighbours(run: Run, entity: int, inside: np.ndarray, key: tuple[Hashable, ...]) -> None:
-    """Add an entity's neighbours to the drawing with this key: those of most known triples first.
+def neighbours(run: Run, entity: int, inside: np.ndarray) -> list[int]:
+    """Return the first neighbours of an entity, those of most known triples first.
 
-    :param inside: entities that are drawn already
+    :param inside: entities that are drawn already, and left out
     """
     near = run.graph.adjacency("either")[[entity]].indices
     new = np.setdiff1d(near, inside)
-    new = new[np.argsort(-run.graph.degrees[new], kind="stable")][:_NEIGHBOURS]
-    if not len(new):
+    return new[np.argsort(-run.graph.degrees[new], kind="stable")][:_NEIGHBOURS].tolist()
+
+
+def add_entities(new: list[int], key: tuple[Hashable, ...]) -> None:
+    """Add neighbours of an entity to the drawing with this key."""
+    if not new:
         st.toast("All its neighbours are in the drawing already.", icon=":material/info:")
-    st.session_state[_ADDED] = (key, (*added_entities(key), *(int(e) for e in new)))
+    st.session_state[_ADDED] = (key, (*added_entities(key), *new))
 
 
 def with_added(run: Run, triples: pd.DataFrame, entities: np.ndarray) -> pd.DataFrame:

@@ -16,7 +16,13 @@ from kgdash.studies.reliability.run_relik import run_relik_known
 from kgdash.ui.graph_view.component import show_graph
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_scale import run_scale
-from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
+from kgdash.ui.subgraphs.drawing import (
+    add_entities,
+    added_entities,
+    neighbours,
+    stable_layout,
+    with_added,
+)
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.drawn import drawn
@@ -125,7 +131,7 @@ def show_drawing(
     with left:
         picked = show_graph(drawing, "drawing", expandable=True)
         if picked.expand is not None:
-            add_neighbours(run, picked.expand, entities, key)
+            add_entities(neighbours(run, picked.expand, entities), key)
             st.rerun()
     with right:
         show_part(picked, run, drawing.triples)
@@ -169,8 +175,8 @@ def _show_ways_on(run: Run, node: int, inside: np.ndarray, key: tuple[Hashable, 
         )
         st.button(
             "Add its neighbours",
-            on_click=add_neighbours,
-            args=(run, node, inside, key),
+            on_click=add_entities,
+            args=(neighbours(run, node, inside), key),
             icon=":material/hub:",
             help="Draw up to 12 more entities that it shares a triple with; so does a double click "
             "on it. The figures above stay those of the subgraph.",
