@@ -24,8 +24,8 @@ Steps = Callable[[Progress, Any], Iterable[Any]]
 #: the part of what is left that must be done before the pace so far foretells the rest
 _KNOWN_PACE = 0.1
 
-#: computations that one visitor stopped which can be gone on with: each holds a run and results
-_STOPPED = 4
+#: computations of one visitor that are over and still hold what they found, and of what: a run
+_HELD = 4
 
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
@@ -88,7 +88,7 @@ class Job:
 
     @property
     def latest(self) -> Any:
-        """The best result so far, or None."""
+        """The best result so far; None before the first, and where it was let go of."""
         return self._state.latest
 
     @property
@@ -183,20 +183,19 @@ def ordinal(number: int) -> str:
 _running: set[_State] = set()
 
 
-#: those that were stopped, to be gone on with
-_stopped: list[weakref.ref[_State]] = []
+#: those that are over, the latest last
+_over: list[weakref.ref[_State]] = []
 _guard = threading.Lock()
 
 
 def _keep_few(state: _State) -> None:
-    """Let go of what a visitor's computations hold that were stopped before the latest ones."""
+    """Let go of what a visitor's computations hold that were over before the latest ones."""
     with _guard:
-        held = [each for ref in _stopped if (each := ref()) is not None and each.steps is not None]
-        held = [each for each in held if each is not state] + [state]
-        own = [each for each in held if each.owner == state.owner]
-        for each in own[:-_STOPPED]:
+        held = [each for ref in _over if (each := ref()) is not None and each is not state]
+        own = [each for each in (*held, state) if each.owner == state.owner]
+        for each in own[:-_HELD]:
             each.steps = each.latest = None
-        _stopped[:] = [weakref.ref(each) for each in held if each.steps is not None]
+        _over[:] = [weakref.ref(each) for each in (*held, state) if each not in own[:-_HELD]]
 
 
 def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
@@ -231,7 +230,6 @@ def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
         state.steps, state.complete = None, True
     except _Cancelled:
         ended = "stopped"
-        _keep_few(state)
     except KgdashError as error:
         state.steps, state.error = None, error.with_traceback(None)
         ended, more = "failed", {"error": type(error).__name__}
@@ -242,5 +240,7 @@ def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
         state.place = 0
         _running.discard(state)
         note("job", kind=kind, state=ended, seconds=watch.seconds, **more)
+        if kind == "page":  # what prepares, or trains, holds little
+            _keep_few(state)
         state.ready.set()
         state.ended.set()

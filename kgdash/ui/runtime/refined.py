@@ -69,9 +69,10 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
         if isinstance(job.error, KgdashError):
             refuse(job.error)
         raise RuntimeError(f"{label} failed") from job.error
+    result = job.latest
     if job.status == "done":
         stop_refining()
-    return job.latest
+    return refined(label, key, steps) if result is None else result
 
 
 def show_refinement(summary: Callable[[Any], str]) -> None:
@@ -102,15 +103,16 @@ def _waiting_for(key: tuple[Hashable, ...]) -> Waiting | None:
     waiting: Waiting | None = st.session_state.get(_JOB)
     if waiting is None or waiting.key != key:
         return None
-    # One that was stopped before it had any result is as none.
-    return waiting if waiting.job.latest is not None or waiting.status != "stopped" else None
+    # One that has no result, or none any more, is as none.
+    is_over = waiting.status in ("stopped", "done")
+    return waiting if waiting.job.latest is not None or not is_over else None
 
 
 @st.fragment(run_every=_POLL)
 def _watch(summary: Callable[[Any], str]) -> None:
     waiting = st.session_state.get(_JOB)
     if waiting is None or waiting.status != "running":
-        if waiting is not None and waiting.status == "stopped":
+        if waiting and waiting.status == "stopped" and waiting.job.latest is not None:
             _offer_to_go_on(
                 summary(waiting.job.latest)
             )  # at once, while the page is run anew without this watch

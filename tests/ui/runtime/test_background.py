@@ -67,6 +67,35 @@ def test_what_is_over_holds_nothing_that_it_was_made_of(refused):
     assert str(job.error) == ("too many" if refused else "None")
 
 
+@pytest.mark.parametrize("stopped", [True, False])
+def test_of_what_is_over_a_visitor_s_latest_hold_what_was_found(stopped, as_visitor):
+    """One stopped in each of 32 tabs held 32 runs, 2.5 GB."""
+
+    def steps(progress, latest):
+        yield "found"
+        while stopped:
+            progress(1, 2)
+
+    def over():
+        job = Job(steps)
+        job.wait_for_result(PATIENCE)
+        if stopped:
+            job.stop()
+        assert job.wait(PATIENCE)
+        return job
+
+    as_visitor(name="bob", folder="b")
+    his = over()
+    as_visitor(name="ada", folder="a")
+    hers = [over() for _ in range(6)]
+    assert [job.latest for job in (his, *hers)] == ["found", None, None, *["found"] * 4]
+    assert {job.status for job in hers} == {"stopped" if stopped else "done"}
+    assert hers[0].again() is hers[0]
+    if stopped:
+        (again := hers[-1].again()).stop()
+        assert again.latest == "found"
+
+
 def test_the_first_result_is_there_before_the_last(slow):
     job = Job(slow)
     assert job.wait_for_result(PATIENCE)
