@@ -7,8 +7,7 @@ from streamlit.runtime.state.session_state import WStates
 from streamlit.testing.v1.element_tree import AlertBase
 
 from kgdash.ui.runtime.result_cache import memory
-from tests.pages.holding import holds_run
-from tests.support.app_tests import pages_declared
+from tests.support.app_tests import holds_run, pages_declared
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from types import FunctionType, MethodType
+from typing import Any
 
 import pytest
 
@@ -56,3 +58,27 @@ def _manifests():
     from streamlit.components.v2 import manifest_scanner
 
     return cache(manifest_scanner.scan_component_manifests)
+
+
+def holds_run(value: Any) -> bool:
+    """Tell whether a callback, or its arguments, refer to a run or a graph."""
+    from kgdash.graph import KnowledgeGraph
+    from kgdash.runs import Run
+
+    if isinstance(value, Run | KnowledgeGraph):
+        return True
+    inside: list[Any] = []
+    if isinstance(value, tuple | list | set | frozenset):
+        inside = list(value)
+    elif isinstance(value, dict):
+        inside = list(value.values())
+    elif isinstance(value, partial):
+        inside = [value.func, value.args, value.keywords]
+    elif isinstance(value, MethodType):
+        inside = [value.__self__]
+    elif isinstance(value, FunctionType):
+        inside = [cell.cell_contents for cell in value.__closure__ or ()]
+        inside += [value.__defaults__, value.__kwdefaults__]
+        # A page's own functions hold all that the page does.
+        inside += [v for v in value.__globals__.values() if isinstance(v, Run | KnowledgeGraph)]
+    return any(map(holds_run, inside))
