@@ -103,6 +103,8 @@ def leaving(kept: Mapping[K, tuple[str, int]], latest: K, most: int) -> list[K]:
     :param latest: which stays
     :param most: of all together
     """
+    if sum(size for _, size in kept.values()) <= most:
+        return []
     shares, oldest = Counter[str](), defaultdict[str, deque[tuple[int, K]]](deque)
     for place, (key, (owner, size)) in enumerate(kept.items()):
         shares[owner] += size
@@ -135,8 +137,10 @@ class _Weighing(pickle.Pickler):
         if not isinstance(value, KnowledgeGraph | Run):
             return NotImplemented
         graph = value.graph if isinstance(value, Run) else value
-        names, triples = graph.num_entities + graph.num_relations, map(len, graph.splits.values())
-        self.graphs[id(graph)] = _NAME * names + _TRIPLE * sum(triples) + _texts(graph)
+        if id(graph) not in self.graphs:  # a run's, and beside it
+            names = graph.num_entities + graph.num_relations
+            triples = sum(map(len, graph.splits.values()))
+            self.graphs[id(graph)] = _NAME * names + _TRIPLE * triples + _texts(graph)
         return (bool, ())
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:

@@ -21,31 +21,47 @@ def given_back(monkeypatch):
     return times
 
 
-def test_who_comes_back_finds_it_and_nobody_leaves_it_behind(given_back):
+class Clock:
+    """A loop's timers, and the time, which passes only when it is told to."""
+
+    def __init__(self):
+        self.now, self.timers = 0.0, []
+
+    def call_later(self, seconds, act):
+        self.timers.append((self.now + seconds, act))
+
+    def at(self, time: float) -> None:
+        while due := [timer for timer in self.timers if timer[0] <= time]:
+            first = min(due, key=lambda timer: timer[0])
+            self.timers.remove(first)
+            self.now = first[0]
+            first[1]()
+        self.now = time
+
+
+def test_who_comes_back_finds_it_and_nobody_leaves_it_behind(given_back, monkeypatch):
     """What the last 128 held stayed for weeks where nobody else came."""
     over: list[int] = []
-
-    async def closed():
-        kept = EndedSessions(ttl_seconds=0.2)
-        kept.save(ended(1, over))
-        kept.save(ended(2, over))
-        assert kept.get("s1") is not None
-        kept.delete("s2")  # came back
-        await asyncio.sleep(0.15)
-        kept.save(ended(3, over))
-        await asyncio.sleep(0.15)
-        assert over == [1]
-        assert kept.get("s3") is not None
-        await asyncio.sleep(0.4)
-        assert over == [1, 3]
-        assert len(kept._cache._data) == 0
-        await asyncio.sleep(0.3)
-        assert len(given_back) == 2  # and nothing is looked for where nothing is kept
-        kept.save(ended(4, over))
-        await asyncio.sleep(0.6)
-        assert over == [1, 3, 4]
-
-    asyncio.run(closed())
+    clock, kept = Clock(), EndedSessions(ttl_seconds=20)
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: clock)
+    monkeypatch.setattr(kept._cache, "_timer", lambda: clock.now)
+    kept.save(ended(1, over))
+    kept.save(ended(2, over))
+    assert kept.get("s1") is not None
+    kept.delete("s2")  # came back
+    clock.at(15)
+    kept.save(ended(3, over))
+    clock.at(30)
+    assert over == [1]
+    assert kept.get("s3") is not None
+    clock.at(70)
+    assert over == [1, 3]
+    assert len(kept._cache._data) == 0
+    clock.at(100)
+    assert len(given_back) == 2  # and nothing is looked for where nothing is kept
+    kept.save(ended(4, over))
+    clock.at(160)
+    assert over == [1, 3, 4]
 
 
 def test_streamlit_takes_it_where_it_starts(monkeypatch):
