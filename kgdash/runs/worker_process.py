@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, BinaryIO
 
 from kgdash.errors import KgdashError
@@ -26,6 +26,7 @@ from kgdash.files.lock import locks_awaited
 from kgdash.files.memory import memory_budget, own_memory
 from kgdash.files.priority import give_way
 from kgdash.files.visitor import NOBODY, ask_who
+from kgdash.serving.allocator import give_back_now
 
 #: by how much the processes of pages go first, in steps of the system's scheduler
 _POLITE = 10
@@ -43,6 +44,9 @@ _TIMES = 4
 
 #: seconds between two signs of life, and that a call gets to end when nobody listens any more
 _BEAT, _PATIENCE = 0.2, 5.0
+
+#: seconds without a call after which what the last ones left is given back
+_IDLE = 2.0
 
 #: what tells the main thread to look whether it is to wait, or to stop
 _LOOK = getattr(signal, "SIGUSR1", signal.SIGINT)
@@ -76,12 +80,19 @@ class _Worker:
             threading.Thread(target=target, daemon=True).start()
         signal.signal(_LOOK, self._look)
         _get_ready()
-        while (data := self._calls.get()) is not None:
+        while (data := self._next_call()) is not None:
             self._before = own_memory()
             self._busy.set()
             end = self._made(data)
             self._busy.clear()
             self._say(*end)
+
+    def _next_call(self) -> bytes | None:
+        """Wait for a call, or the end of all; give memory back if none comes at once."""
+        with contextlib.suppress(Empty):
+            return self._calls.get(timeout=_IDLE)
+        give_back_now()
+        return self._calls.get()
 
     def _say(self, kind: str, value: Any = None) -> None:
         with self._guard:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from subprocess import Popen
 from weakref import WeakValueDictionary
 
@@ -77,6 +78,26 @@ def test_what_takes_too_much_memory_is_ended_and_the_next_call_has_a_new_process
     with pytest.raises(KgdashError, match=r"more than 0\.25 GiB .* KGDASH_MEMORY"):
         results(worker, worker_calls.grow, 2**12)
     assert not worker.is_alive()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux says of a process")
+def test_idle_it_gives_back_what_lies_free_amid_what_is_kept():
+    worker = Worker()
+    try:
+        (full,) = results(worker, worker_calls.leave_gaps, 256)
+        end = time.monotonic() + PATIENCE
+        while (left := _memory_of(worker.pid)) > full - 200 * 2**20 and time.monotonic() < end:
+            time.sleep(0.1)
+        assert left <= full - 200 * 2**20
+        assert results(worker, worker_calls.return_it, 1) == [1]
+    finally:
+        worker.close()
+
+
+def _memory_of(pid):
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    (line,) = (line for line in status.splitlines() if line.startswith("RssAnon:"))
+    return int(line.split()[1]) * 1024
 
 
 def test_its_modules_are_not_those_where_the_server_was_started(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
 from kgdash.files.lock import hold_lock
+from kgdash.files.memory import own_memory
 from kgdash.files.visitor import Visitor, visitor
 from kgdash.progress import Progress
 
@@ -58,6 +59,17 @@ def grow(mebibytes: int, progress: Progress) -> int:
         time.sleep(0.01)
     progress(1.0, 1.0)
     return sum(map(len, kept)) // 2**20
+
+
+def leave_gaps(mebibytes: int, progress: Progress) -> int:
+    """Take memory in blocks of 1 KiB, keep one of 256; return the bytes it has now."""
+    blocks = [bytes(2**10) for _ in range(mebibytes * 2**10)]
+    _KEPT.extend(blocks[::256])
+    del blocks
+    return own_memory()
+
+
+_KEPT: list[bytes] = []
 
 
 def go_silent(seconds: float, progress: Progress) -> None:
