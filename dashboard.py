@@ -1,6 +1,7 @@
 """The dashboard: its menu, the chosen run, the page; app.py serves it."""
 
 from kgdash.ui.library.trainings import show_training_line
+from kgdash.ui.runtime.memory_bound import memory_bounded
 from kgdash.ui.runtime.navigation import navigation, needs_run
 from kgdash.ui.runtime.page_turns import page_turn
 from kgdash.ui.runtime.page_view import noted_view
@@ -15,7 +16,7 @@ admit()
 warm_in_background()
 page = navigation()
 leave_no_stopovers()
-with page_turn(), noted_view(page):
+with memory_bounded(), page_turn(), noted_view(page):
     pick_run(needs_run(page))
     run = current_run() if needs_run(page) else None
     if run is not None:

@@ -198,6 +198,16 @@ def _keep_few(state: _State) -> None:
         _over[:] = [weakref.ref(each) for each in (*held, state) if each not in own[:-_HELD]]
 
 
+def let_jobs_go() -> bool:
+    """Let go of what computations hold that are over; tell whether any did."""
+    with _guard:
+        held = [each for ref in _over if (each := ref()) is not None]
+        for each in held:
+            each.steps = each.latest = None
+        _over.clear()
+    return bool(held)
+
+
 def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():

@@ -11,7 +11,6 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.files.visitor import visitor
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.call import remember
@@ -21,10 +20,6 @@ from kgdash.runs.loading import load
 #: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
 #: larger than so many bytes, all that a trust card may ask: names take fifty times that in memory
 _LOADED, _SMALL, _SMALL_LOADED = 9, 2**18, 64
-
-#: on a server bytes of those that stay loaded besides the latest; what a byte of their files and a
-#: name take in memory: in files, weights may be of half precision, and names of four bytes a letter
-_MOST, _FILE, _NAME = 2**30, 5, 200
 
 #: files of a folder that are looked at
 _FILES = 64
@@ -41,12 +36,23 @@ def load_source(source: str, dataset: str = "") -> Run:
     folder = run_folder(name)  # refused here, whoever loaded it before
     of = dataset.strip() or None
     stamp = _stamp(folder, of)
-    if not of and is_small(stamp):
-        return _load_small(name, stamp)
-    run = _load(name, of, stamp)
-    if not visitor().is_local:
-        _make_room((name, of, stamp), run)
+    load_once = _load_small if not of and is_small(stamp) else _load
+    run: Run = load_once(name, of, stamp)
+    with _guard:
+        _opened.pop((name, of, stamp), None)
+        _opened[name, of, stamp] = load_once
+        if len(_opened) > _LOADED + _SMALL_LOADED:  # no more are loaded
+            del _opened[next(iter(_opened))]
     return run
+
+
+def let_runs_go() -> bool:
+    """Keep those of the latest quarter loaded, and the latest; tell whether any left."""
+    with _guard:
+        old = list(_opened)[: len(_opened) - max(len(_opened) // 4, 1)]
+        for each in old:
+            _opened.pop(each).clear(*each)
+        return bool(old)
 
 
 def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
@@ -72,38 +78,27 @@ def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
     return found
 
 
-def _make_room(latest: tuple[str, str | None, Any], run: Run) -> None:
-    """Let go of runs that were opened before the latest, if these are too large together."""
-    bytes_ = _FILE * sum(size for _, size, _ in latest[2]) + _NAME * run.graph.num_entities
-    with _guard:
-        _sizes.pop(latest, None)
-        _sizes[latest] = bytes_
-        while len(_sizes) > 1 and (sum(_sizes.values()) > _MOST or len(_sizes) > _LOADED):
-            oldest = next(iter(_sizes))
-            del _sizes[oldest]
-            _load.clear(*oldest)
-
-
-#: bytes of the runs that `_load` keeps, by its arguments, the latest last
-_sizes: dict[tuple[str, str | None, Any], int] = {}
+#: arguments of what was loaded -> what keeps it; the latest last
+_opened: dict[tuple[str, str | None, Any], Any] = {}
 _guard = threading.Lock()
+
+
+def _read(source: str, dataset: str | None, stamp: Any) -> Run:
+    """Load a run; refuse one in whose place another was put meanwhile: the stamp is not its own."""
+    run = load(source, dataset)
+    if _stamp(run_folder(source), dataset) != stamp:
+        raise KgdashError(f"{source} was changed meanwhile: open it anew")
+    return remember(run, source, dataset)
 
 
 @st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")
 def _load(source: str, dataset: str | None, stamp: Any) -> Run:
-    return remember(_unchanged(load(source, dataset), source, dataset, stamp), source, dataset)
+    return _read(source, dataset, stamp)
 
 
 @st.cache_resource(max_entries=_SMALL_LOADED, show_spinner="Loading the model …")
-def _load_small(source: str, stamp: Any) -> Run:
-    return remember(_unchanged(load(source), source, None, stamp), source, None)
-
-
-def _unchanged(run: Run, source: str, dataset: str | None, stamp: Any) -> Run:
-    """Refuse a run in whose place another was put while it was read: the stamp is not its own."""
-    if _stamp(run_folder(source), dataset) != stamp:
-        raise KgdashError(f"{source} was changed meanwhile: open it anew")
-    return run
+def _load_small(source: str, dataset: str | None, stamp: Any) -> Run:
+    return _read(source, dataset, stamp)
 
 
 def _stamp(folder: Path, dataset: str | None = None) -> tuple[tuple[str, int, int], ...]:

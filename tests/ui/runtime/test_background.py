@@ -9,7 +9,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.ui.runtime import background
-from kgdash.ui.runtime.background import Job, time_left
+from kgdash.ui.runtime.background import Job, let_jobs_go, time_left
 
 PATIENCE = 60
 
@@ -94,6 +94,9 @@ def test_of_what_is_over_a_visitor_s_latest_hold_what_was_found(stopped, as_visi
     if stopped:
         (again := hers[-1].again()).stop()
         assert again.latest == "found"
+    assert let_jobs_go()
+    assert {job.latest for job in (his, *hers)} == {None}
+    assert not let_jobs_go()
 
 
 def test_the_first_result_is_there_before_the_last(slow):

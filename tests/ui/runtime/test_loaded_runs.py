@@ -10,7 +10,7 @@ from kgdash.graph import IDS
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import keep_run, rename_run
 from kgdash.ui.runtime import loaded_runs
-from kgdash.ui.runtime.loaded_runs import _stamp, is_small, load_source
+from kgdash.ui.runtime.loaded_runs import _stamp, is_small, let_runs_go, load_source
 
 
 def test_bundled_runs_of_a_small_graph_are():
@@ -77,31 +77,21 @@ def test_what_took_a_runs_place_while_it_was_read_is_not_kept_as_that_run(monkey
     assert load_source("other").spec.name == "PairRE"
 
 
-def test_on_a_server_large_runs_do_not_add_up(as_visitor, monkeypatch):
+@pytest.mark.parametrize("small", [0, 2**18])
+def test_where_memory_is_short_the_latest_run_stays(monkeypatch, small):
     """Nine of 490,000 entities, of zip files of 5.6 MB, took the server 2.6 GB more."""
     loads, load = [], loaded_runs.load
     monkeypatch.setattr(loaded_runs, "load", lambda *of: loads.append(of[0]) or load(*of))
-    monkeypatch.setattr(loaded_runs, "_SMALL", 0)
-    monkeypatch.setattr(loaded_runs, "_sizes", {})
+    monkeypatch.setattr(loaded_runs, "_SMALL", small)
+    while let_runs_go():
+        pass
     names = ["umls-transe", "umls-rotate", "umls-complex"]
-
-    def open_in_turn():
-        loads.clear()
-        loaded_runs._load.clear()
-        loaded_runs._sizes.clear()
-        for name in [*names, "umls-complex", "umls-transe", "umls-complex"]:
-            load_source(name)
-        return loads
-
-    monkeypatch.setattr(loaded_runs, "_MOST", 10)
-    assert open_in_turn() == names  # at one's own machine
-    as_visitor(name="ada", folder="a")
-    assert open_in_turn() == [*names, "umls-transe", "umls-complex"]
-    sizes = [
-        5 * sum(size for _, size, _ in loaded_runs._stamp(DEMO / name)) + 200 * 135
-        for name in names
-    ]
-    monkeypatch.setattr(loaded_runs, "_MOST", sum(sizes) - 1)
-    assert open_in_turn() == [*names, "umls-transe"]
-    monkeypatch.setattr(loaded_runs, "_MOST", sum(sizes))
-    assert open_in_turn() == names
+    for name in [*names, "umls-rotate"]:
+        load_source(name)
+    loads.clear()
+    assert let_runs_go()
+    assert not let_runs_go()
+    for name in names[::-1]:
+        load_source(name)
+    assert loads == ["umls-complex", "umls-transe"]
+    assert len(loaded_runs._opened) == 3

@@ -2,10 +2,8 @@
 
 import ast
 import gc
-import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,9 +13,7 @@ from hypothesis import strategies as st
 
 from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs.loading import load
-from kgdash.ui.runtime import result_cache
 from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, leaving, own_bytes
-from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.paths import ROOT
 
 
@@ -74,42 +70,16 @@ def test_drops_the_oldest_when_all_are_too_large():
     assert len(memory._kept) == 1
 
 
-def test_graphs_that_results_alone_keep_loaded_do_not_add_up(monkeypatch):
-    """Each inspected run of a stranger's kept 131 MiB for good."""
-    graphs = [make_graph([(0, 0, 1)] * 3, entities=2) for _ in range(4)]
-    named = graphs[0].entities + graphs[0].relations
-    labelled = graphs[0].entity_labels + graphs[0].relation_labels
-    each = 3 * 3000 + 3 * 150 + 2 * sum(map(sys.getsizeof, named + labelled))
-    monkeypatch.setattr(result_cache, "_HELD", 3 * each)
+def test_the_latest_quarter_stays_where_memory_is_short():
     memory = Memory()
-    for number, graph in enumerate(graphs[:3]):
-        memory.put(("inspected", number), (graph, "what was found"))
-        memory.put(("explained", number), fake_run(graph, random_scorer(2, 1)))
-    memory.put("of no graph", 1)
-    memory.get(("explained", 0))
-    memory.put(("inspected", 3), [graphs[3]])
-    kept = {key for key in memory._kept if key != "of no graph"}
-    assert {number for _, number in kept} == {0, 2, 3}
-    assert memory.get("of no graph") == 1
-    assert len(memory._kept) == 6
-    monkeypatch.setattr(result_cache, "_HELD", 0)
-    memory.put("agreement", graphs)  # the latest stays, whatever it refers to
-    assert memory.get("agreement") is graphs
-    assert memory.get(("inspected", 3)) is not None
-
-
-def test_graphs_of_long_names_weigh_what_they_take(monkeypatch):
-    """Of 11,000 names of 1,000 wide letters fifteen graphs were kept for twelve's bytes."""
-    tiny = make_graph([(0, 0, 1)], entities=200)
-    names = tuple(f"{number}\U0001d4b0{'z' * 1000}" for number in range(200))
-    graphs = [replace(tiny, entities=names, entity_labels=names) for _ in range(3)]
-    takes = sum(map(sys.getsizeof, names))
-    assert takes > 200 * 4000
-    monkeypatch.setattr(result_cache, "_HELD", 4 * takes + 3 * 201 * 3000)
-    memory = Memory()
-    for number, graph in enumerate(graphs):
-        memory.put(number, graph)
-    assert [memory.get(number) is None for number in range(3)] == [True, False, False]
+    for number in range(9):
+        memory.put(number, str(number))
+    memory.get(0)
+    assert memory.let_go()
+    assert [number for number in range(9) if memory.get(number)] == [0, 8]
+    assert memory.let_go()
+    assert not memory._kept
+    assert not memory.let_go()
 
 
 @given(

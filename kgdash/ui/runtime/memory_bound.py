@@ -1,0 +1,84 @@
+"""How much memory the dashboard's process takes before it lets go of what can be had again.
+
+What a run or a result takes is known once it is there: names, tables that models are made of,
+indexes that pages ask for, each of which somebody could make large. So the process is measured.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from kgdash.files.memory import memory_budget, own_memory
+from kgdash.files.visitor import visitor
+from kgdash.serving.allocator import give_back_now
+from kgdash.ui.runtime.background import let_jobs_go
+from kgdash.ui.runtime.loaded_runs import let_runs_go
+from kgdash.ui.runtime.result_cache import memory
+
+#: bytes by which the process is below its bound when enough was let go of, or by which it may grow
+#: until it is asked again
+_STEP = 2**29
+
+
+class MemoryBound:
+    """Has what is kept let go of, the oldest first, where the process has too much memory."""
+
+    def __init__(self, let_go: Callable[[], bool]) -> None:
+        """Begin.
+
+        :param let_go: lets go of most that is kept; tells whether there was anything
+        """
+        self._let_go, self._next, self._lock = let_go, 0, threading.Lock()
+
+    def keep(self, most: int) -> None:
+        """Let go where the process has more than so many bytes, until it has some less.
+
+        What is in use stays, however large it is, and is not looked at again at once.
+        """
+        has = own_memory()
+        self._next = most if has <= most else max(most, min(self._next, has + _STEP))
+        if has <= self._next or not self._lock.acquire(blocking=False):
+            return
+        try:
+            while has > most - _STEP and self._let_go():
+                give_back_now()
+                has = own_memory()
+            self._next = max(most, has + _STEP)
+        finally:
+            self._lock.release()
+
+
+@contextmanager
+def memory_bounded() -> Iterator[None]:
+    """Run a page, and look at the process's memory once that is over."""
+    try:
+        yield
+    finally:
+        keep_memory_bound()
+
+
+def keep_memory_bound() -> None:
+    """Let go of results and loaded runs where the process has too much memory.
+
+    Where people log in, that is three quarters of what one computation may take
+    (`memory_budget`), at one's own machine a quarter of the machine's. Linux alone says what a
+    process has.
+    """
+    _bound.keep(_machine() // 4 if visitor().is_local else memory_budget() * 3 // 4)
+
+
+def _machine() -> int:
+    """Return the bytes of this machine's memory; 0 on Windows, where nothing is measured."""
+    if not hasattr(os, "sysconf"):
+        return 0
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _let_go() -> bool:
+    return any([let_jobs_go(), memory().let_go(), let_runs_go()])
+
+
+_bound = MemoryBound(_let_go)
