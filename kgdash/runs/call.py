@@ -194,6 +194,11 @@ def named(value: Value) -> Callable[[], Value]:
     return partial(read, write(value))
 
 
+def at_hand(identity: Identity) -> Run | None:
+    """Return the run of an identity if anybody holds it."""
+    return next((run for run in _at_hand(_runs) if run.identity == identity), None)
+
+
 def _origin_of(graph: KnowledgeGraph) -> Origin | None:
     """Return where a graph comes from: the run that holds it, before others that have its like."""
     for run in _at_hand(_runs):

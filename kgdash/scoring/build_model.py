@@ -17,6 +17,7 @@ from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
 from kgdash.scoring.form_parts import within
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights, check_arguments
 from kgdash.scoring.without_data import without_data
@@ -29,6 +30,9 @@ _MOST_FLOATS, _DENSEST = 2**30, 50
 #: likewise numbers that are passed along all edges at once (CompGCN), or that relations' matrices
 #: are (RGCN)
 _MOST_PASSED, _DENSEST_PASSED = 2**28, 16
+
+#: both of what a server opens for its visitors: others' pages need memory, too
+_MOST_SERVED, _DENSEST_SERVED = 2**27, 4
 
 #: bytes of a tensor from which on it stays where it is, such as mapped from its file
 _LARGE = 2**26
@@ -210,13 +214,21 @@ def _check_rows(model: Model, given: Mapping[str, torch.Tensor], where: str) -> 
     """Refuse few weights of which scoring would make vectors that fill the memory (NodePiece)."""
     tokens = sum(t.shape[-1] for name, t in given.items() if name.endswith(".assignment"))
     kept = getattr(model, "entity_representations", ())
-    floats = sum(each.max_id * math.prod(each.shape) for each in kept) * max(1, tokens)
+    times = tokens + 2 if tokens else 1  # what is made, its tokens, and what both are checked by
+    floats = sum(each.max_id * math.prod(each.shape) for each in kept) * times
     weights = sum(tensor.numel() for tensor in given.values())
-    if floats > max(_MOST_FLOATS, _DENSEST * weights):
+    if floats > _most(weights, _MOST_FLOATS, _DENSEST):
         raise KgdashError(
             f"{where}: {weights:,} weights would become {floats:,} numbers of "
             f"{model.num_entities:,} entities; take fewer dimensions"
         )
+
+
+def _most(weights: int, most: int, densest: int) -> int:
+    """Return the numbers that may be made of so many weights."""
+    if not visitor().is_local:
+        most, densest = min(most, _MOST_SERVED), min(densest, _DENSEST_SERVED)
+    return max(most, densest * weights)
 
 
 def _check_passed(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:
@@ -228,7 +240,7 @@ def _check_passed(model: Model, given: Mapping[str, torch.Tensor], where: str) -
     width = max((math.prod(each.shape) for each in kept), default=0)
     floats = max([max(edges, default=0) * width, *(m.max_id * math.prod(m.shape) for m in inner)])
     weights = sum(tensor.numel() for tensor in given.values())
-    if floats > max(_MOST_PASSED, _DENSEST_PASSED * weights):
+    if floats > _most(weights, _MOST_PASSED, _DENSEST_PASSED):
         raise KgdashError(
             f"{where}: {weights:,} weights would become {floats:,} numbers along "
             f"{max(edges, default=0):,} edges of {model.num_relations:,} relations; take fewer "

@@ -11,7 +11,7 @@ import streamlit as st
 from kgdash.files.turns import others_first
 from kgdash.progress import duration_text
 from kgdash.runs import Run
-from kgdash.runs.call import Call, named
+from kgdash.runs.call import Call, Identity, at_hand
 from kgdash.runs.preparation import is_counted_unasked, least_hours, prepared_share
 from kgdash.studies.overview.preparation import prepare_pages
 from kgdash.ui.runtime.asked import is_asked
@@ -51,7 +51,7 @@ def show_preparation(run: Run) -> None:
         held = shared_jobs().join(key, "preparation", partial(_start, run))
         st.session_state[_OPEN] = held
     if held is not None and held.job.status != "done":
-        _watch(named(run))
+        _watch(run.identity, len(run.graph.known()))
 
 
 def _is_wanted(run: Run) -> bool:
@@ -74,17 +74,19 @@ def _start(run: Run, keep: Callable[[Any], None]) -> Job:
 
 
 @st.fragment(run_every=_POLL)
-def _watch(opened: Callable[[], Run]) -> None:
+def _watch(identity: Identity, count: int) -> None:
+    """Show how far it is, every two seconds in each tab: no run is loaded for that."""
     held = st.session_state.get(_OPEN)
     job = held.job if held is not None else None
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     if job is None or job.status == "done" or time.monotonic() - job.started < _PATIENCE:
         return
-    run = opened()
-    share = prepared_share(run)
-    what = f"ReliK of all {len(run.graph.known()):,} triples"
-    if share == 1:  # and what else pages open with is under way
-        share, what = job.share() or 0.0, "the other pages"
+    share, what = job.share() or 0.0, "all pages"
+    if (run := at_hand(identity)) is not None:
+        part = prepared_share(run)
+        share, what = (
+            (part, f"ReliK of all {count:,} triples") if part < 1 else (share, "the other pages")
+        )
     with slot.container(key="preparation", gap="xsmall"):
         if job.status == "failed":
             st.caption(f"{what} could not be prepared: {plain(str(job.error))}")

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgdash.files.turns import first_in_line
+from kgdash.runs.call import remember
 from kgdash.ui.runtime import long_work, preparation
 from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.shared_jobs import _shared_jobs, shared_jobs
@@ -76,7 +77,7 @@ def again(app: AppTest) -> AppTest:
 
 
 def make_run(seed=0):
-    return fake_run(GRAPH, random_scorer(3, 2, seed))
+    return remember(fake_run(GRAPH, random_scorer(3, 2, seed)), "of a test", None)
 
 
 def await_begun(work, times=1):
@@ -118,6 +119,14 @@ def test_it_says_what_comes_after_relik(work, monkeypatch):
     await_begun(work)
     (text,) = texts(again(app))
     assert text.startswith("Preparing the other pages: 33%")
+
+
+def test_open_tabs_load_no_run_to_tell_of_it(work, monkeypatch):
+    """Twelve tabs that nobody touched loaded one each every two seconds: 2.1 GB, a core."""
+    app = open_page(make_run())
+    await_begun(work)
+    monkeypatch.setattr(preparation, "at_hand", lambda identity: None)
+    assert texts(again(app)) == ["Preparing all pages: 33%"]
 
 
 def test_one_job_for_all_sessions_and_all_pages(work):
