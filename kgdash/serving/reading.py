@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import h11
@@ -52,23 +52,35 @@ _MOST_PATH = 2**10
 #: connections that end where no file is left
 _ROOM = 2**9
 
-#: connections on which no request is under way, or nobody reads the answer, those that have been so
-#: for longest first
+#: connections on which no request is under way, and those whose answer nobody reads; the ones that
+#: have been so for longest first
 _silent: dict[UnhurriedHTTP, None] = {}
+_unread: dict[UnhurriedHTTP, None] = {}
+
+#: whether as many as may ended in this round of the loop, whose files are closed in the next
+_ended = False
 
 
 def _end_silent(count: int) -> None:
-    """End connections, those that have been silent for longest."""
-    for first in list(islice(_silent, count)):
-        del _silent[first]
+    """End connections, those that have been silent for longest; where none is, unread ones."""
+    for first in list(islice(chain(_silent, _unread), count)):
+        first.forget()
         first.transport.abort()
 
 
 def _make_room(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
     """Have connections that are silent give way where no file is left; as handler of exceptions."""
-    if is_out_of_files(about):
+    global _ended
+    if is_out_of_files(about) and not _ended:
+        _ended = True
         _end_silent(_ROOM)
+        loop.call_soon(_go_on)
     tell_seldom(loop, about)
+
+
+def _go_on() -> None:
+    global _ended
+    _ended = False
 
 
 class _PlainRequests(h11.Connection):
@@ -125,14 +137,19 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
         super().connection_made(transport)
         asyncio.get_running_loop().set_exception_handler(_make_room)
-        _silent[self] = None
         if len(self.connections) > self.most:
             _end_silent(1)
+        _silent[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        _silent.pop(self, None)
+        self.forget()
         super().connection_lost(exc)
+
+    def forget(self) -> None:
+        """Count it no more among those that may be ended."""
+        _silent.pop(self, None)
+        _unread.pop(self, None)
 
     def data_received(self, data: bytes) -> None:
         """Read; where a request begins, when it is its network's turn.
@@ -188,10 +205,17 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
     def _hear(self, data: bytes) -> None:
         """Read, and know whether a request is under way."""
         self._read(data)
-        if self in self.connections and self._is_silent():
-            _silent.setdefault(self)
-        else:
-            _silent.pop(self, None)
+        self._note()
+
+    def _note(self) -> None:
+        """Keep in mind whether it may be ended."""
+        idle = self.cycle is None or self.cycle.response_complete
+        here = self in self.connections and not self.transport.is_closing()
+        for kept, is_one in ((_silent, idle), (_unread, not idle and self.flow.write_paused)):
+            if here and is_one:
+                kept.setdefault(self)
+            else:
+                kept.pop(self, None)
 
     def _is_silent(self) -> bool:
         return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
@@ -210,13 +234,12 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
     def pause_writing(self) -> None:
         """Send no more: what was sent is not read."""
         super().pause_writing()
-        _silent.setdefault(self)
+        self._note()
 
     def resume_writing(self) -> None:
         """Send again."""
         super().resume_writing()
-        if not self._is_silent():
-            _silent.pop(self, None)
+        self._note()
 
     def on_response_complete(self) -> None:
         """End a connection on which a request came before the answer to the one before it.
@@ -227,8 +250,7 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
         if plain is not None and plain.their_state is h11.DONE and plain.trailing_data[0]:
             self.transport.close()
         super().on_response_complete()
-        if self in self.connections and not self.transport.is_closing():
-            _silent.setdefault(self)
+        self._note()
 
 
 class UnhurriedWebSocket(Unhurried, WebSocketsSansIOProtocol):

@@ -17,7 +17,7 @@ def networks(address: str) -> tuple[str, ...]:
     no address, as of a socket that has none, is a network of its own.
     """
     try:
-        read = ipaddress.ip_address(address)
+        read = ipaddress.ip_address(address.partition("%")[0])  # of a link's address
     except ValueError:
         return (address,)
     if isinstance(read, ipaddress.IPv6Address):

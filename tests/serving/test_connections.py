@@ -78,16 +78,20 @@ def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(mo
     assert not reading._silent
 
 
+async def _much(scope, receive, send, mebibytes: int = 16) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for _ in range(mebibytes):
+        await send({"type": "http.response.body", "body": bytes(2**20), "more_body": True})
+    await send({"type": "http.response.body"})
+
+
 def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
     """8,200 such connections of a stranger locked out everybody else, without a byte more."""
     monkeypatch.setattr(reading.UnhurriedHTTP, "most", 3)
     request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     async def much(scope, receive, send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        for _ in range(64 * (scope["client"][0] == "127.0.0.2")):
-            await send({"type": "http.response.body", "body": bytes(2**20), "more_body": True})
-        await send({"type": "http.response.body"})
+        await _much(scope, receive, send, 64 * (scope["client"][0] == "127.0.0.2"))
 
     async def come() -> None:
         async with served(much) as port:
@@ -97,7 +101,7 @@ def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
                 unread.append(await asyncio.open_connection("127.0.0.1", port, **local))
                 unread[-1][1].write(request)
                 await unread[-1][0].read(1)
-            while not all(each.flow.write_paused for each in reading._silent):
+            while not all(each.flow.write_paused for each in reading._silent | reading._unread):
                 await asyncio.sleep(0.01)
             for _ in range(3):
                 async with asyncio.timeout(30):
@@ -118,13 +122,39 @@ def test_the_silent_give_way_where_no_file_is_left(monkeypatch):
             silent = [await asyncio.open_connection("localhost", port) for _ in range(3)]
             await answer_to(port, request)
             full = OSError(errno.EMFILE, "too many")
-            asyncio.get_running_loop().call_exception_handler({"message": "", "exception": full})
+            for _ in range(64):  # as asyncio does, in one round of the loop
+                about = {"message": "", "exception": full}
+                asyncio.get_running_loop().call_exception_handler(about)
             for reader, _ in silent[:2]:
                 async with asyncio.timeout(30):
                     with suppress(ConnectionError):
                         assert await reader.read() == b""
             silent[2][1].write(request)
             assert b"204" in await silent[2][0].readline()
+
+    run_apart(come())
+
+
+def test_who_reads_slowly_gives_way_after_who_says_nothing(monkeypatch):
+    """A download of 4.7 MB through a slow line ended in the middle, without a word."""
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def come() -> None:
+        async with served(_much) as port:
+            slow = await asyncio.open_connection("127.0.0.1", port, limit=1)
+            slow[1].write(request)
+            await slow[0].read(1)
+            while not reading._unread:
+                await asyncio.sleep(0.01)
+            idle = await asyncio.open_connection("127.0.0.1", port)
+            while not reading._silent:
+                await asyncio.sleep(0.01)
+            reading._end_silent(1)
+            async with asyncio.timeout(30):
+                assert await idle[0].read() == b""
+                while await slow[0].read(2**20):
+                    pass
+            assert not reading._unread
 
     run_apart(come())
 

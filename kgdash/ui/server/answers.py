@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 
 from starlette.datastructures import Headers
@@ -10,7 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgdash.files.event_log import note
-from kgdash.serving.pace import Pace, Turns
+from kgdash.serving.pace import Full, Pace, Turns
 
 #: answers that one visitor gets at once, so many others wait, and bytes of a piece of them
 _AT_ONCE, _WAIT, _PIECE = 16, 500, 2**16
@@ -18,6 +20,10 @@ _AT_ONCE, _WAIT, _PIECE = 16, 500, 2**16
 #: pieces that one visitor gets without a pause (256 MiB, or 500 small answers), those a second
 #: after that, and as how many an answer counts by itself
 _BURST, _PER_SECOND, _ANSWER = 4096, 320, 8
+
+#: requests of all visitors that are under way or wait, beyond which each has few: a page's forty
+#: and some more. Their connections are not silent, so none would give way to who is new
+_MANY, _FEW = 2048, 64
 
 #: where files of pages lie; all else is read of the disk in pieces
 _FILES = "/media/"
@@ -33,7 +39,8 @@ class Answers:
     def __init__(self) -> None:
         self._turns = defaultdict[str, Turns](lambda: Turns(_AT_ONCE, 0, inf, _WAIT))
         self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
-        #: bytes of large ones
+        #: requests, and bytes of large answers
+        self._asked, self._all_asked = Counter[str](), 0
         self._large = Counter[str]()
 
     async def give(
@@ -42,7 +49,7 @@ class Answers:
         """Have an app answer a visitor in turn and in pieces; a large one not beside many others.
 
         :param owner: the visitor's folder
-        :raises Full: if too many of theirs wait
+        :raises Full: if too many of theirs wait, or of everybody's
         """
         size, refused = 0, False
 
@@ -60,12 +67,25 @@ class Answers:
             if not refused:
                 await _in_pieces(message, send, self._paces[owner])
 
-        async with self._turns[owner].turn():
-            await self._paces[owner].keep(_ANSWER)
-            try:
-                await app(_unpacked(scope), receive, bounded)
-            finally:
-                self._large -= Counter({owner: size})
+        with self._counted(owner):
+            async with self._turns[owner].turn():
+                await self._paces[owner].keep(_ANSWER)
+                try:
+                    await app(_unpacked(scope), receive, bounded)
+                finally:
+                    self._large -= Counter({owner: size})
+
+    @contextmanager
+    def _counted(self, owner: str) -> Iterator[None]:
+        if self._all_asked >= _MANY and self._asked[owner] >= _FEW:
+            raise Full
+        self._all_asked += 1
+        self._asked[owner] += 1
+        try:
+            yield
+        finally:
+            self._all_asked -= 1
+            self._asked -= Counter([owner])
 
     def _is_too_much(self, owner: str, size: int) -> bool:
         own, everybody = self._large[owner], self._large.total()

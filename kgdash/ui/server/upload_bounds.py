@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from contextlib import suppress
 
@@ -21,6 +22,9 @@ _PATH = "/_stcore/upload_file/"
 
 #: of what all visits may keep together, the part that one visitor's may
 _SHARE = 4
+
+#: seconds without a byte after which an upload ends: it has one of its visitor's turns
+_SILENCE = 60.0
 
 #: marks between parts of an upload, which is one: each more costs the loop that answers all
 _MOST_MARKS = 4
@@ -103,12 +107,16 @@ def _as_it_is_read(scope: Scope, boundary: bytes) -> Scope:
 
 
 def _in_one_part(receive: Receive, boundary: bytes) -> Receive:
-    """Receive a body, but none that is taken apart again and again."""
+    """Receive a body, but none that is taken apart again and again, or does not come."""
     mark, seen = b"--" + boundary, 0
 
     async def receive_part() -> Message:
         nonlocal seen
-        message = await receive()
+        try:
+            async with asyncio.timeout(_SILENCE):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, "the file did not come") from None
         seen += message.get("body", b"").count(mark)
         if seen > _MOST_MARKS:
             raise HTTPException(400, "one file at a time")

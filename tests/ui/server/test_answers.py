@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from starlette.datastructures import Headers
 
+from kgdash.serving.pace import Full
 from kgdash.ui.server import answers
 from kgdash.ui.server.answers import Answers
 from tests.support.own_loop import run_apart
@@ -131,6 +132,28 @@ def test_who_leaves_has_nothing_under_way():
         return dict(given._large)
 
     assert not run_apart(left())
+
+
+def test_where_many_wait_each_visitor_has_few(monkeypatch):
+    """Sixteen accounts whose 500 requests each waited left nobody new a connection."""
+    monkeypatch.setattr(answers, "_MANY", 40)
+    monkeypatch.setattr(answers, "_FEW", 20)
+
+    async def many():
+        given, reader = Answers(), Reader(takes=0)
+        tasks = []
+        for owner in ("ada", "bob", "eve"):
+            tasks += [ask(given, owner, b"x", reader) for _ in range(30)]
+            await asyncio.sleep(0.02)
+        waits = sum(not task.done() for task in tasks)
+        reader.reads.set()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        await ask(given, "bob", b"x", Reader(takes=99))
+        counts = [sum(isinstance(each, Full) for each in found[at : at + 30]) for at in (0, 30, 60)]
+        return waits, counts, given._all_asked, dict(given._asked)
+
+    # Ada's thirty, Bob's up to where there are forty and twenty of his, twenty of Eve's.
+    assert run_apart(many()) == (70, [0, 10, 10], 0, {})
 
 
 def test_answers_have_a_pace_and_are_not_packed(monkeypatch):

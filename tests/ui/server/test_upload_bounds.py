@@ -1,5 +1,7 @@
 """Uploads beyond the limits of the settings are refused unread."""
 
+import asyncio
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -160,6 +162,33 @@ def test_a_body_is_one_part(client):
 
 def test_an_upload_that_ends_midway_is_no_error(client):
     """Each wrote 5 KB of tracebacks to the log: 600 in three seconds."""
+    said = iter([{"type": "http.request", "body": b"half", "more_body": True}])
+
+    async def receive():
+        return next(said, {"type": "http.disconnect"})
+
+    run_apart(_uploaded(client, receive))
+    assert put(client, "a", "2", 100) == 200
+
+
+def test_one_of_which_nothing_comes_is_ended(client, monkeypatch):
+    """Sixteen of them had all turns of a visitor, and what waited behind had connections."""
+    monkeypatch.setattr(upload_bounds, "_SILENCE", 0.1)
+    started = time.monotonic()
+
+    async def receive():
+        slow = time.monotonic() - started < 0.3
+        await asyncio.sleep(0.05 if slow else 60)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    assert run_apart(_uploaded(client, receive))[0]["status"] == 408
+    assert 0.3 < time.monotonic() - started < 30
+    assert put(client, "a", "2", 100) == 200
+
+
+async def _uploaded(client, receive) -> list[dict]:
+    """Return what is answered to an upload."""
+    answers: list[dict] = []
     scope = {
         "type": "http",
         "method": "PUT",
@@ -167,13 +196,9 @@ def test_an_upload_that_ends_midway_is_no_error(client):
         "query_string": b"",
         "headers": [(b"content-length", b"100"), (b"content-type", b"application/octet-stream")],
     }
-    said = iter([{"type": "http.request", "body": b"half", "more_body": True}])
-
-    async def receive():
-        return next(said, {"type": "http.disconnect"})
 
     async def send(message):
-        """Nobody is there."""
+        answers.append(message)
 
-    run_apart(client.app(scope, receive, send))
-    assert put(client, "a", "2", 100) == 200
+    await client.app(scope, receive, send)
+    return answers
