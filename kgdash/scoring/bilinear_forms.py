@@ -16,9 +16,9 @@ from kgdash.scoring.form_parts import (
     within,
 )
 
-#: floats that all relations' matrices together may be, and how many times as many as the weights
-#: beyond the first
-_MOST_MATRICES, _FREE_MATRICES, _DENSEST = 2**28, 2**26, 16
+#: floats that all relations' matrices together may be, and up to which they may be more than the
+#: weights, as for 1,600 relations of 200 dimensions: they are held, and made from as large a copy
+_MOST_MATRICES, _FREE_MATRICES = 2**28, 2**26
 
 #: numbers of a vector up to which HolE's products are summed one by one: time grows with the square
 _WIDEST_CIRCLE = 2**12
@@ -140,7 +140,7 @@ def tucker(interaction: Any, entities: list, relations: list) -> Description:
         return None
     core = interaction.core_tensor.detach()
     weights = sum(w.numel() for w in (core, *entities, *relations))
-    most = min(_MOST_MATRICES, max(_FREE_MATRICES, _DENSEST * weights))
+    most = min(_MOST_MATRICES, max(_FREE_MATRICES, weights))
     if len(relations[0]) * core.shape[0] * core.shape[2] > most:
         return None
     matrices = torch.einsum("ijk,rj->rik", core, relations[0])

@@ -21,9 +21,9 @@ _AT_ONCE, _WAIT, _PIECE = 16, 500, 2**16
 #: after that, and as how many an answer counts by itself
 _BURST, _PER_SECOND, _ANSWER = 4096, 320, 8
 
-#: requests of all visitors that are under way or wait, beyond which each has few: a page's forty
-#: and some more. Their connections are not silent, so none would give way to who is new
-_MANY, _FEW = 2048, 64
+#: requests of all visitors that are under way or wait, beyond which each has few, those of three
+#: pages that open. Their connections are not silent, so none would give way to who is new
+_MANY, _FEW = 2048, 192
 
 #: where files of pages lie; all else is read of the disk in pieces
 _FILES = "/media/"
