@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from kgdash.errors import KgdashError
@@ -16,6 +16,7 @@ from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.visitor import visitor
 from kgdash.progress import Progress, duration_text
 from kgdash.runs.call import Call
+from kgdash.ui.runtime.held import graphs_in
 from kgdash.ui.runtime.long_work import call_results
 
 #: takes the progress to report to and the latest result so far (None at first); yields results
@@ -198,14 +199,12 @@ def _keep_few(state: _State) -> None:
         _over[:] = [weakref.ref(each) for each in (*held, state) if each not in own[:-_HELD]]
 
 
-def let_jobs_go() -> bool:
-    """Let go of what computations hold that are over; tell whether any did."""
+def forget_jobs(graphs: Collection[int]) -> None:
+    """Let go of what computations hold that are over and refer to graphs of some `id`."""
     with _guard:
-        held = [each for ref in _over if (each := ref()) is not None]
-        for each in held:
-            each.steps = each.latest = None
-        _over.clear()
-    return bool(held)
+        for state in filter(None, (each() for each in _over)):
+            if not graphs_in((state.latest, state.steps)).isdisjoint(graphs):
+                state.steps = state.latest = None
 
 
 def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:

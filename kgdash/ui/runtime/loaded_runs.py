@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+import time
+import weakref
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.call import remember
@@ -20,6 +24,9 @@ from kgdash.runs.loading import load
 #: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
 #: larger than so many bytes, all that a trust card may ask: names take fifty times that in memory
 _LOADED, _SMALL, _SMALL_LOADED = 9, 2**18, 64
+
+#: seconds for which a run counts as somebody's who asked for it
+_LATELY = 600.0
 
 #: files of a folder that are looked at
 _FILES = 64
@@ -38,21 +45,32 @@ def load_source(source: str, dataset: str = "") -> Run:
     stamp = _stamp(folder, of)
     load_once = _load_small if not of and is_small(stamp) else _load
     run: Run = load_once(name, of, stamp)
-    with _guard:
-        _opened.pop((name, of, stamp), None)
-        _opened[name, of, stamp] = load_once
-        if len(_opened) > _LOADED + _SMALL_LOADED:  # no more are loaded
-            del _opened[next(iter(_opened))]
+    _note(load_once, (name, of, stamp), run)
     return run
 
 
-def let_runs_go() -> bool:
-    """Keep those of the latest quarter loaded, and the latest; tell whether any left."""
+def loaded_runs() -> Iterator[tuple[Run, str]]:
+    """Yield each run that stays loaded, and who asked for it last: in which order they may go.
+
+    Those that several visitors asked for lately come last, and the latest after them.
+    """
     with _guard:
-        old = list(_opened)[: len(_opened) - max(len(_opened) // 4, 1)]
-        for each in old:
-            _opened.pop(each).clear(*each)
-        return bool(old)
+        opened = list(_opened.values())
+    since = time.monotonic() - _LATELY
+    shared = [sum(at > since for at in each.askers.values()) > 1 for each in opened[:-1]]
+    order = sorted(range(len(shared)), key=shared.__getitem__)
+    for each in (*(opened[at] for at in order), *opened[-1:]):
+        if (run := each.run()) is not None:
+            yield run, next(reversed(each.askers))
+
+
+def forget_runs(graphs: Collection[int]) -> None:
+    """Let go of runs whose graphs have some `id`."""
+    with _guard:
+        for key, each in list(_opened.items()):
+            if (run := each.run()) is None or id(run.graph) in graphs:
+                del _opened[key]
+                each.loader.clear(*key)
 
 
 def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
@@ -78,9 +96,32 @@ def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
     return found
 
 
-#: arguments of what was loaded -> what keeps it; the latest last
-_opened: dict[tuple[str, str | None, Any], Any] = {}
+@dataclass
+class _Opened:
+    """A run that was loaded, what keeps it so, and when each visitor asked, the last last."""
+
+    loader: Any
+    run: weakref.ref[Run]
+    askers: dict[str, float]
+
+
+_Key = tuple[str, str | None, Any]
+
+#: by what was asked for; the latest last
+_opened: dict[_Key, _Opened] = {}
 _guard = threading.Lock()
+
+
+def _note(loader: Any, key: _Key, run: Run) -> None:
+    owner = visitor().owner
+    with _guard:
+        before = _opened.pop(key, None)
+        askers = before.askers if before else {}
+        askers.pop(owner, None)
+        askers[owner] = time.monotonic()
+        _opened[key] = _Opened(loader, weakref.ref(run), askers)
+        if len(_opened) > _LOADED + _SMALL_LOADED:  # no more are loaded
+            del _opened[next(iter(_opened))]
 
 
 def _read(source: str, dataset: str | None, stamp: Any) -> Run:

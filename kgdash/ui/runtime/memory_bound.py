@@ -13,10 +13,13 @@ from contextlib import contextmanager
 
 from kgdash.files.memory import memory_budget, own_memory
 from kgdash.files.visitor import visitor
+from kgdash.graph import KnowledgeGraph
+from kgdash.runs import Run
 from kgdash.serving.allocator import give_back_now
-from kgdash.ui.runtime.background import let_jobs_go
-from kgdash.ui.runtime.loaded_runs import let_runs_go
-from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.background import forget_jobs
+from kgdash.ui.runtime.held import held_bytes
+from kgdash.ui.runtime.loaded_runs import forget_runs, loaded_runs
+from kgdash.ui.runtime.result_cache import leaving, memory
 
 #: bytes by which the process is below its bound when enough was let go of, or by which it may grow
 #: until it is asked again
@@ -24,12 +27,12 @@ _STEP = 2**29
 
 
 class MemoryBound:
-    """Has what is kept let go of, the oldest first, where the process has too much memory."""
+    """Has what is kept let go of where the process has too much memory."""
 
-    def __init__(self, let_go: Callable[[], bool]) -> None:
+    def __init__(self, let_go: Callable[[int], bool]) -> None:
         """Begin.
 
-        :param let_go: lets go of most that is kept; tells whether there was anything
+        :param let_go: lets go of about so many bytes; tells whether there was anything to
         """
         self._let_go, self._next, self._lock = let_go, 0, threading.Lock()
 
@@ -43,7 +46,7 @@ class MemoryBound:
         if has <= self._next or not self._lock.acquire(blocking=False):
             return
         try:
-            while has > most - _STEP and self._let_go():
+            while (over := has - most + _STEP) > 0 and self._let_go(over):
                 give_back_now()
                 has = own_memory()
             self._next = max(most, has + _STEP)
@@ -77,8 +80,27 @@ def _machine() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _let_go() -> bool:
-    return any([let_jobs_go(), memory().let_go(), let_runs_go()])
+def _let_go(bytes_: int) -> bool:
+    """Let go of runs and what was found of them, one by one of whoever has most; then of results.
+
+    Runs that several visitors asked for lately come after those of one, and the latest stays.
+    """
+    owners: dict[int, tuple[Run | KnowledgeGraph, str]] = {}
+    found = memory().held()
+    for graph, (held, _, owner) in found.items():  # loaded for results alone, unless seen below
+        owners[graph] = held, owner
+    for run, owner in loaded_runs():
+        owners.pop(id(run.graph), None)
+        owners[id(run.graph)] = run, owner
+    latest = next(reversed(owners), 0)
+    sizes = {
+        graph: (owner, held_bytes(held) + (found[graph][1] if graph in found else 0))
+        for graph, (held, owner) in owners.items()
+    }
+    gone = leaving(sizes, latest, max(sum(size for _, size in sizes.values()) - bytes_, 0))
+    for forget in (forget_jobs, memory().forget, forget_runs):
+        forget(gone)
+    return bool(gone) or memory().let_go()
 
 
 _bound = MemoryBound(_let_go)

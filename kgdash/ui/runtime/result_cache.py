@@ -10,7 +10,7 @@ import hashlib
 import pickle
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -30,10 +30,11 @@ _ENTRIES, _BYTES = 2048, 2**28
 
 @dataclass
 class _Kept:
-    """A value, its bytes without runs and graphs, and who asked for it last."""
+    """A value, its bytes without runs and graphs, which these are, and who asked for it last."""
 
     value: Any
     size: int
+    held: dict[int, Run | KnowledgeGraph]
     owner: str
 
 
@@ -61,23 +62,48 @@ class Memory:
         These are what the visitor who has most of them asked for longest ago: nobody's are pushed
         out by those of somebody who has more. The latest is kept, however large it is.
         """
-        size = own_bytes(value) + own_bytes(key)  # which may hold what somebody wrote
+        size, held = _weighed(value)
+        size += own_bytes(key)  # which may hold what somebody wrote
         owner = visitor().owner
         with self._lock:
-            self._kept[key] = _Kept(value, size, owner)
+            self._kept[key] = _Kept(value, size, held, owner)
             self._kept.move_to_end(key)
             for each in leaving({k: (e.owner, 1) for k, e in self._kept.items()}, key, _ENTRIES):
                 del self._kept[each]
             for each in leaving({k: (e.owner, e.size) for k, e in self._kept.items()}, key, _BYTES):
                 del self._kept[each]
 
-    def let_go(self) -> bool:
-        """Keep the latest quarter, and with it the runs that it refers to; tell if any left."""
+    def held(self) -> dict[int, tuple[Run | KnowledgeGraph, int, str]]:
+        """Return what results refer to, by the graph's `id`: it, their bytes, and whose they are.
+
+        Those that were asked about longest ago first.
+        """
+        found: dict[int, tuple[Run | KnowledgeGraph, int, str]] = {}
         with self._lock:
-            old = list(self._kept)[: len(self._kept) - len(self._kept) // 4]
-            for each in old:
+            for kept in self._kept.values():
+                for id_, held in kept.held.items():
+                    before, size, _ = found.pop(id_, (held, 0, ""))
+                    run = before if isinstance(before, Run) else held
+                    found[id_] = run, size + kept.size, kept.owner
+        return found
+
+    def forget(self, graphs: Collection[int]) -> None:
+        """Drop results that refer to graphs of some `id`."""
+        with self._lock:
+            for each in [
+                key for key, kept in self._kept.items() if not kept.held.keys().isdisjoint(graphs)
+            ]:
                 del self._kept[each]
-            return bool(old)
+
+    def let_go(self) -> bool:
+        """Drop half of all, the oldest of whoever has most; tell if there was anything."""
+        with self._lock:
+            sizes = {key: (kept.owner, kept.size) for key, kept in self._kept.items()}
+            most = sum(size for _, size in sizes.values()) // 2
+            gone = leaving({**sizes, None: ("", 0)}, None, most)
+            for each in gone:
+                del self._kept[each]
+            return bool(gone)
 
 
 def leaving(kept: Mapping[K, tuple[str, int]], latest: K, most: int) -> list[K]:
@@ -103,10 +129,13 @@ def leaving(kept: Mapping[K, tuple[str, int]], latest: K, most: int) -> list[K]:
 
 
 class _Weighing(pickle.Pickler):
-    """Counts what a value would be written as, without runs and graphs."""
+    """Counts what a value would be written as, without runs and graphs.
+
+    ``held``: these, by the graph's `id`.
+    """
 
     def __init__(self) -> None:
-        self.bytes = 0
+        self.bytes, self.held = 0, dict[int, Run | KnowledgeGraph]()
         super().__init__(self, protocol=5, buffer_callback=self._take)
 
     def write(self, part: bytes) -> None:
@@ -115,7 +144,13 @@ class _Weighing(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """Leave out runs and graphs; asked of objects alone, not of each text and number."""
-        return (bool, ()) if isinstance(value, KnowledgeGraph | Run) else NotImplemented
+        if isinstance(value, Run):
+            self.held[id(value.graph)] = value
+        elif isinstance(value, KnowledgeGraph):
+            self.held.setdefault(id(value), value)
+        else:
+            return NotImplemented
+        return (bool, ())
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:
         self.bytes += buffer.raw().nbytes
@@ -126,11 +161,15 @@ def own_bytes(value: Any) -> int:
 
     What can not be pickled is counted up to there.
     """
+    return _weighed(value)[0]
+
+
+def _weighed(value: Any) -> tuple[int, dict[int, Run | KnowledgeGraph]]:
     scale = _Weighing()
     with suppress(Exception):
         scale.dump(value)
     scale.clear_memo()  # it refers to itself, and to all that it weighed
-    return scale.bytes
+    return scale.bytes, scale.held
 
 
 @st.cache_resource(show_spinner=False)

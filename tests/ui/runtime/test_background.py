@@ -9,7 +9,8 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.ui.runtime import background
-from kgdash.ui.runtime.background import Job, let_jobs_go, time_left
+from kgdash.ui.runtime.background import Job, forget_jobs, time_left
+from tests.support.fakes import fake_run, make_graph, random_scorer
 
 PATIENCE = 60
 
@@ -94,9 +95,15 @@ def test_of_what_is_over_a_visitor_s_latest_hold_what_was_found(stopped, as_visi
     if stopped:
         (again := hers[-1].again()).stop()
         assert again.latest == "found"
-    assert let_jobs_go()
-    assert {job.latest for job in (his, *hers)} == {None}
-    assert not let_jobs_go()
+
+
+def test_what_is_over_forgets_a_graph():
+    graphs = [make_graph([(0, 0, 1)], entities=2) for _ in range(2)]
+    found = [fake_run(graphs[0], random_scorer(2, 1)), [graphs[0]], graphs[1]]
+    jobs = [Job(lambda progress, latest, each=each: [each]) for each in found]
+    assert all(job.wait(PATIENCE) for job in jobs)
+    forget_jobs({id(graphs[0])})
+    assert [job.latest for job in jobs] == [None, None, graphs[1]]
 
 
 def test_the_first_result_is_there_before_the_last(slow):

@@ -10,7 +10,7 @@ from kgdash.graph import IDS
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import keep_run, rename_run
 from kgdash.ui.runtime import loaded_runs
-from kgdash.ui.runtime.loaded_runs import _stamp, is_small, let_runs_go, load_source
+from kgdash.ui.runtime.loaded_runs import _stamp, forget_runs, is_small, load_source
 
 
 def test_bundled_runs_of_a_small_graph_are():
@@ -78,20 +78,25 @@ def test_what_took_a_runs_place_while_it_was_read_is_not_kept_as_that_run(monkey
 
 
 @pytest.mark.parametrize("small", [0, 2**18])
-def test_where_memory_is_short_the_latest_run_stays(monkeypatch, small):
+def test_in_which_order_runs_may_go(monkeypatch, small, as_visitor):
     """Nine of 490,000 entities, of zip files of 5.6 MB, took the server 2.6 GB more."""
     loads, load = [], loaded_runs.load
     monkeypatch.setattr(loaded_runs, "load", lambda *of: loads.append(of[0]) or load(*of))
     monkeypatch.setattr(loaded_runs, "_SMALL", small)
-    while let_runs_go():
-        pass
-    names = ["umls-transe", "umls-rotate", "umls-complex"]
-    for name in [*names, "umls-rotate"]:
-        load_source(name)
+    forget_runs([id(run.graph) for run, _ in loaded_runs.loaded_runs()])
+    asked = ["bob transe", "ada transe", "ada rotate", "ada complex", "bob pairre", "bob complex"]
+    for owner, name in map(str.split, asked):
+        as_visitor(name=owner, folder=owner)
+        load_source(f"umls-{name}")
+    runs = list(loaded_runs.loaded_runs())
+    found = [(run.name.removeprefix("umls-"), owner) for run, owner in runs]
+    assert found == [("rotate", "ada"), ("pairre", "bob"), ("transe", "ada"), ("complex", "bob")]
+    with monkeypatch.context() as later:
+        later.setattr(loaded_runs, "_LATELY", 0.0)
+        assert next(run.name for run, _ in loaded_runs.loaded_runs()) == "umls-transe"
     loads.clear()
-    assert let_runs_go()
-    assert not let_runs_go()
-    for name in names[::-1]:
-        load_source(name)
-    assert loads == ["umls-complex", "umls-transe"]
-    assert len(loaded_runs._opened) == 3
+    forget_runs([id(run.graph) for run, _ in runs[:2]])
+    for name in ("transe", "complex", "rotate", "pairre"):
+        load_source(f"umls-{name}")
+    assert loads == ["umls-rotate", "umls-pairre"]
+    assert len(loaded_runs._opened) == 4

@@ -1,17 +1,21 @@
 """The process is measured: what is kept goes before it takes too much, and not again and again."""
 
 import threading
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from kgdash.ui.runtime import memory_bound
+from kgdash.ui.runtime import loaded_runs, memory_bound
 from kgdash.ui.runtime.memory_bound import MemoryBound, memory_bounded
+from kgdash.ui.runtime.result_cache import Memory
+from tests.support.fakes import fake_run, make_graph, random_scorer
 
 MIB = 2**20
 
 
 class Process:
-    """A process of which some memory is in use, and some kept, of which a call lets go of half."""
+    """A process of which some memory is in use, and some kept, which goes by at most 600 MiB."""
 
     def __init__(self, used: int, kept: int):
         self.used, self.kept, self.calls = used, kept, 0
@@ -19,15 +23,15 @@ class Process:
     def has(self) -> int:
         return (self.used + self.kept) * MIB
 
-    def let_go(self) -> bool:
+    def let_go(self, bytes_: int) -> bool:
         self.calls += 1
-        had, self.kept = self.kept, self.kept // 2
+        had, self.kept = self.kept, max(0, self.kept - min(600, bytes_ // MIB))
         return had > 0
 
 
 @pytest.fixture
 def bound(monkeypatch):
-    def make(process):
+    def make(process: Process):
         monkeypatch.setattr(memory_bound, "own_memory", process.has)
         monkeypatch.setattr(memory_bound, "give_back_now", lambda: None)
         found = MemoryBound(process.let_go)
@@ -52,8 +56,11 @@ def test_below_its_bound_nothing_goes(bound):
 def test_above_it_goes_until_there_is_room(bound):
     process = Process(500, 1100)
     keep = bound(process)
-    assert keep() == 2
-    assert process.kept == 275
+    assert keep() == 1
+    assert process.kept == 524  # 0.5 GiB below
+    process.kept = 2100
+    assert keep() == 3
+    assert process.kept == 524
     process.kept = 1036
     assert keep() == 0
     process.kept = 1037
@@ -64,7 +71,7 @@ def test_what_is_in_use_is_not_asked_for_again_and_again(bound):
     """Pages of a graph of 4 GiB, or eight at once, would each load their run again."""
     process = Process(4000, 100)
     keep = bound(process)
-    assert keep() == 8
+    assert keep() == 2
     assert process.kept == 0
     process.kept = 512
     assert keep() == 0
@@ -107,3 +114,58 @@ def test_how_much_a_server_keeps_and_ones_own_machine(monkeypatch, as_visitor):
     own, served = bounds
     assert served == 3 * 2**30
     assert own == memory_bound._machine() // 4 > 2**28
+
+
+@pytest.fixture
+def opened(monkeypatch, as_visitor):
+    """Return what opens runs for visitors and keeps results; and which are kept."""
+    monkeypatch.setattr(loaded_runs, "_opened", {})
+    kept = Memory()
+    monkeypatch.setattr(memory_bound, "memory", lambda: kept)
+    monkeypatch.setattr(memory_bound, "held_bytes", lambda run: run.spec * MIB)
+    runs = {}
+
+    class Loader:
+        def clear(self, name, *_):
+            runs.pop(name)
+
+    def open_run(owner, name, mebibytes=100, results=0):
+        as_visitor(name=owner, folder=owner)
+        graph = make_graph([(0, 0, 1)], entities=2)
+        run = runs.setdefault(name, replace(fake_run(graph, random_scorer(2, 1)), spec=mebibytes))
+        loaded_runs._note(Loader(), (name, None, ()), run)
+        for number in range(results):
+            kept.put((name, number), (run, np.zeros(10 * MIB, dtype=np.uint8)))
+
+    return open_run, runs, lambda: sorted({key[0] for key in kept._kept})
+
+
+def test_what_one_opened_goes_before_what_others_did(opened):
+    """Who opened three small runs again and again had everybody's results made anew: 14 s."""
+    open_run, runs, results = opened
+    open_run("bob", "shared", 60, results=2)
+    open_run("bob", "bob's", 90, results=2)
+    open_run("eve", "shared", 60)
+    for number in range(3):
+        open_run("eve", f"eve's {number}", 250, results=1)
+    open_run("bob", "bob's", 90)
+    assert memory_bound._let_go(500 * MIB)
+    assert sorted(runs) == results() == ["bob's", "eve's 2", "shared"]
+    assert memory_bound._let_go(100 * MIB)
+    assert sorted(runs) == results() == ["bob's", "shared"]
+    assert memory_bound._let_go(100 * MIB)
+    assert sorted(runs) == results() == ["bob's"]
+    assert memory_bound._let_go(100 * MIB)  # the latest stays, but of its results half
+    assert sorted(runs) == results() == ["bob's"]
+    while memory_bound._let_go(100 * MIB):
+        assert sorted(runs) == ["bob's"]
+    assert not results()
+
+
+def test_what_results_alone_hold_goes_with_them(opened):
+    open_run, runs, results = opened
+    open_run("bob", "gone", 300, results=1)
+    open_run("bob", "bob's", 90, results=1)
+    del loaded_runs._opened["gone", None, ()], runs["gone"]
+    assert memory_bound._let_go(100 * MIB)
+    assert sorted(runs) == results() == ["bob's"]

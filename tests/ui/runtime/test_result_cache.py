@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs.loading import load
 from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, leaving, own_bytes
+from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.paths import ROOT
 
 
@@ -70,16 +71,36 @@ def test_drops_the_oldest_when_all_are_too_large():
     assert len(memory._kept) == 1
 
 
-def test_the_latest_quarter_stays_where_memory_is_short():
-    memory = Memory()
-    for number in range(9):
-        memory.put(number, str(number))
-    memory.get(0)
+def test_half_goes_where_memory_is_short_of_whoever_has_most():
+    memory, them, me = Memory(), Visitor("them", "t"), Visitor("me", "m")
+    with working_for(me):
+        memory.put("mine", np.zeros(100, dtype=np.uint8))
+    with working_for(them):
+        for number in range(9):
+            memory.put(number, np.zeros(100, dtype=np.uint8))
+        memory.get(0)
     assert memory.let_go()
-    assert [number for number in range(9) if memory.get(number)] == [0, 8]
-    assert memory.let_go()
+    with working_for(me):
+        kept = [key for key in ("mine", *range(9)) if memory.get(key) is not None]
+    assert kept == ["mine", 0, 7, 8]
+    while memory.let_go():
+        pass
     assert not memory._kept
-    assert not memory.let_go()
+
+
+def test_results_go_with_the_graph_that_they_refer_to():
+    memory = Memory()
+    graphs = [make_graph([(0, 0, 1)], entities=2) for _ in range(2)]
+    run = fake_run(graphs[0], random_scorer(2, 1))
+    memory.put("run", {"of": run})
+    memory.put("graph", [graphs[0], np.zeros(1000)])
+    memory.put("other", graphs[1])
+    memory.put("none", 1)
+    held = memory.held()
+    assert [each[0] for each in held.values()] == [run, graphs[1]]
+    assert held[id(graphs[0])][1] > 8000
+    memory.forget([id(graphs[0])])
+    assert set(memory._kept) == {"other", "none"}
 
 
 @given(
