@@ -10,6 +10,12 @@ from pathlib import Path
 from kgdash.files.byte_sizes import written_size
 from kgdash.files.roots import check_opened
 
+#: where things are everybody's
+_SYSTEM = ("/dev", "/proc")
+
+#: links, one to another, that systems follow
+_MOST_LINKS = 40
+
 
 def check_regular(path: str | Path | int, most: int | None = None) -> None:
     """Refuse what is neither a regular file nor a folder, or too large, before it is opened.
@@ -24,6 +30,25 @@ def check_regular(path: str | Path | int, most: int | None = None) -> None:
         raise OSError(errno.EINVAL, "it is a pipe, a device or a socket, or leads to one")
     if most is not None and found.st_size > most:
         raise OSError(errno.EFBIG, f"it is larger than {written_size(most)}")
+
+
+def check_no_system_link(path: Path) -> None:
+    """Refuse a link that leads, maybe by others, into ``/dev`` or ``/proc``, or lies there.
+
+    ``/dev/stdout`` is one: of a regular file where that is what the output goes to, but its place
+    is everybody's. What is in memory, ``/dev/shm``, is like other folders.
+
+    :raises OSError: if it is one. Its ``strerror`` says so for people
+    """
+    place = Path(path)
+    for _ in range(_MOST_LINKS):
+        if not place.is_symlink():
+            return
+        for named in (place, target := place.parent / place.readlink()):
+            real = Path(os.path.realpath(named.parent)) / named.name
+            if any(map(real.is_relative_to, _SYSTEM)) and not real.is_relative_to("/dev/shm"):
+                raise OSError(errno.EINVAL, "it is a link into /dev or /proc")
+        place = target
 
 
 def open_regular(path: str | Path, most: int | None = None) -> BufferedReader:

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -14,10 +16,13 @@ from kgdash.files.atomic import (
     atomic_file,
     draft_folder,
     make_folder,
+    move,
     publish,
+    share,
     sweep_drafts,
     write_atomically,
 )
+from kgdash.files.drafts import draft, held_folder
 from tests.support.paths import ROOT
 
 WRITER = """
@@ -126,8 +131,8 @@ def test_a_draft_of_many_folders_in_one_another_ends_nothing(tmp_path):
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_dead_draft_s_journal_goes_with_it(tmp_path, monkeypatch, reverse):
     """In whatever order a file system lists them."""
-    listed = Path.glob
-    monkeypatch.setattr(Path, "glob", lambda *given: sorted(listed(*given), reverse=reverse))
+    listed = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: sorted(listed(folder), reverse=reverse))
     for name in (".db-00000001.kgdash-part", ".db-00000001.kgdash-part-journal"):
         (tmp_path / name).write_text("half")
     sweep_drafts(tmp_path)
@@ -176,22 +181,22 @@ def test_a_pipe_or_a_device_stays_what_it_is(tmp_path):
 
 def test_a_swept_draft_is_made_anew(tmp_path, monkeypatch):
     """Another process sweeps between a draft's birth and its lock."""
-    made, hold = [], atomic._hold
+    made, lock = [], draft._lock
 
-    def swept_once(path):
-        made.append(path)
+    def swept_once(folder, name):
+        made.append(name)
         if len(made) == 1:
-            path.unlink()
-        return hold(path)
+            folder.unlink(name)
+        return lock(folder, name)
 
-    monkeypatch.setattr(atomic, "_hold", swept_once)
+    monkeypatch.setattr(draft, "_lock", swept_once)
     write(tmp_path / "out")
     assert len(set(made)) == 2
     assert names(tmp_path) == ["out"]
 
 
 def test_without_locks_files_are_written_and_nothing_is_swept(tmp_path, monkeypatch):
-    monkeypatch.setattr(atomic, "fcntl", None)
+    monkeypatch.setattr(draft, "fcntl", None)
     (tmp_path / ".out-00000001.kgdash-part").write_text("whose?")
     write(tmp_path / "out")
     assert names(tmp_path) == [".out-00000001.kgdash-part", "out"]
@@ -204,9 +209,9 @@ def test_a_file_s_content_is_on_the_disk_before_its_name(tmp_path, monkeypatch):
         done.append(("sync", Path(os.readlink(f"/proc/self/fd/{handle}")).name[:4]))
         fsync(handle)
 
-    def renamed(source, target):
+    def renamed(source, target, **places):
         done.append(("rename", Path(target).name))
-        replace(source, target)
+        replace(source, target, **places)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(os, "replace", renamed)
@@ -216,24 +221,24 @@ def test_a_file_s_content_is_on_the_disk_before_its_name(tmp_path, monkeypatch):
 
 
 def test_a_folder_s_files_are_on_the_disk_before_its_name(tmp_path, monkeypatch):
-    done, fsync, rename = [], os.fsync, Path.rename
+    done, fsync, rename = [], os.fsync, os.rename
 
     def synced(handle):
         done.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name)
         fsync(handle)
 
-    def renamed(source, target):
+    def renamed(source, target, **places):
         done.append("renamed")
-        return rename(source, target)
+        return rename(source, target, **places)
 
     monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(Path, "rename", renamed)
-    with draft_folder(tmp_path / "out") as draft:
-        (draft / "inner").mkdir()
+    monkeypatch.setattr(os, "rename", renamed)
+    with draft_folder(tmp_path / "out") as part:
+        (part / "inner").mkdir()
         for name in ("a", "b", "inner/c"):
-            (draft / name).write_text(name)
-        publish(draft, tmp_path / "out")
-    assert {*done[:5]} == {"a", "b", "c", "inner", draft.name}
+            (part / name).write_text(name)
+        publish(part, tmp_path / "out")
+    assert {*done[:5]} == {"a", "b", "c", "inner", part.name}
     assert done[5:] == ["renamed", tmp_path.name]
     assert names(tmp_path) == ["out"]
     assert names(tmp_path / "out") == ["a", "b", "inner"]
@@ -264,3 +269,203 @@ def test_the_longest_name(tmp_path):
     for name in ("x" * 255, "é" * 127):
         write(tmp_path / name)
         assert (tmp_path / name).read_text() == "whole"
+
+
+class Lab:
+    """A folder in which somebody else may rename ``alice``, though not look into her folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.alice = path, path / "alice"
+        (self.alice / "thesis").mkdir(parents=True)
+        (self.alice / "thesis" / "work").write_text("work")
+        (path / "out").write_text("another's")
+        self.alice.chmod(0o700)
+
+    def exchange(self, new: str) -> None:
+        """Rename her folder; its path leads to the one above by then."""
+        self.alice.rename(self.path / new)
+        self.alice.symlink_to(".")
+
+    def check(self, new: str, *others: str) -> None:
+        """All is there, under the new name, and nobody else may read what nobody might."""
+        moved = self.path / new
+        assert names(self.path) == sorted(["alice", "out", new])
+        assert (self.path / "out").read_text() == "another's"
+        assert names(moved) == sorted(["thesis", *others])
+        assert (moved / "thesis" / "work").read_text() == "work"
+        assert moved.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture
+def lab(tmp_path):
+    return Lab(tmp_path / "lab")
+
+
+@pytest.mark.parametrize("late", [True, False])
+@pytest.mark.parametrize("out", ["out", "new"])
+def test_a_folder_under_the_path_of_a_file_s_draft_stays(lab, out, late):
+    """Who may rename in the folder above had its owner remove her own, by the draft's path."""
+    made = []
+
+    def write(part):
+        made.append(part.name)
+        if late:
+            part.write_text("a")
+        lab.exchange(part.name)
+        if not late:
+            part.write_text("a")
+
+    with pytest.raises(KgdashError, match=f"can not write .*{out}: "):
+        write_atomically(lab.alice / out, write)
+    lab.check(*made)
+
+
+def test_what_was_written_elsewhere_replaces_nothing(lab):
+    (lab.alice / "out").write_text("before")
+    made = []
+
+    def write(part):
+        lab.exchange("moved")
+        made.append(part)
+        part.write_text("a")
+
+    with pytest.raises(KgdashError, match="out: its folder was moved or exchanged meanwhile"):
+        write_atomically(lab.alice / "out", write)
+    made[0].unlink()
+    lab.check("moved", "out")
+    assert (lab.path / "moved" / "out").read_text() == "before"
+
+
+@pytest.mark.parametrize("act", ["nothing", "share", "publish"])
+def test_a_folder_under_the_path_of_a_draft_folder_stays(lab, act):
+    ended = (
+        pytest.raises(OSError, match="moved or exchanged") if act == "publish" else nullcontext()
+    )
+    with ended, draft_folder(lab.alice / "run") as part:
+        (part / "weights").write_text("half")
+        lab.exchange(part.name)
+        if act == "publish":
+            publish(part, lab.alice / "run")
+        elif act == "share":
+            share(part)
+    lab.check(part.name)
+
+
+def test_what_is_removed_is_of_the_folder_that_was_opened(lab):
+    """As a run is removed: moved into a draft that goes."""
+    (lab.alice / "run").mkdir()
+    with draft_folder(lab.alice / "removed") as part:
+        lab.exchange("moved")
+        (lab.path / "run").mkdir()
+        (lab.path / part.name).mkdir()
+        move(lab.alice / "run", part / "run")
+    (lab.path / "run").rmdir()
+    (lab.path / part.name).rmdir()
+    lab.check("moved")
+
+
+def test_a_folder_exchanged_after_it_was_judged_is_not_swept(lab, monkeypatch):
+    asked, number = [], os.geteuid
+
+    def judged():
+        if not asked:
+            lab.exchange(".x-00000001.kgdash-part")
+        asked.append(number())
+        return asked[-1]
+
+    monkeypatch.setattr(os, "geteuid", judged)
+    lab.path.chmod(0o777)
+    sweep_drafts(lab.alice)
+    assert asked
+    lab.check(".x-00000001.kgdash-part")
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("manager", [atomic_file, draft_folder])
+def test_what_has_a_draft_s_name_by_the_end_stays(tmp_path, monkeypatch, manager, held):
+    monkeypatch.setattr(held_folder, "_HELD", held)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "work").write_text("work")
+    with suppress(RuntimeError), manager(tmp_path / "out") as part:
+        part.rename(tmp_path / "away")
+        (tmp_path / "thesis").rename(part)
+        raise RuntimeError
+    assert names(tmp_path) == sorted(["away", part.name])
+    assert (part / "work").read_text() == "work"
+
+
+def test_what_was_published_stays_whatever_its_name_is_then(tmp_path):
+    with draft_folder(tmp_path / "out") as part:
+        (part / "weights").write_text("whole")
+        publish(part, tmp_path / "out")
+        (tmp_path / "out").rename(part)
+    assert (part / "weights").read_text() == "whole"
+
+
+def test_a_folder_put_in_a_new_draft_s_place_is_none(tmp_path, monkeypatch):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "work").write_text("work")
+    made, make = [], held_folder.HeldFolder.make_folder
+
+    def exchanged(folder, name):
+        make(folder, name)
+        made.append(name)
+        if len(made) == 1:
+            (tmp_path / name).rmdir()
+            (tmp_path / "thesis").rename(tmp_path / name)
+
+    monkeypatch.setattr(held_folder.HeldFolder, "make_folder", exchanged)
+    tmp_path.chmod(0o777)
+    with draft_folder(tmp_path / "out") as part:
+        assert part.name == made[1]
+    assert names(tmp_path) == made[:1]
+    assert names(tmp_path / made[0]) == ["work"]
+
+
+def test_by_paths_where_folders_can_not_be_held(tmp_path, monkeypatch):
+    """As on Windows."""
+    monkeypatch.setattr(held_folder, "_HELD", False)
+    monkeypatch.setattr(draft, "fcntl", None)
+    write_atomically(tmp_path / "file", lambda part: part.write_text("a"))
+    for _ in range(2):
+        with draft_folder(tmp_path / "folder") as part:
+            (part / "inner").mkdir()
+            (part / "inner" / "b").write_text("b")
+            share(part)
+            if not (tmp_path / "folder").exists():
+                publish(part, tmp_path / "folder")
+    with pytest.raises(OSError, match="No space"), atomic_file(tmp_path / "file") as part:
+        raise OSError(28, "No space left on device")
+    assert names(tmp_path) == ["file", "folder"]
+    assert (tmp_path / "file").read_text() == "a"
+    assert names(tmp_path / "folder" / "inner") == ["b"]
+    assert (tmp_path / "folder").stat().st_mode == stat.S_IFDIR | 0o777 & ~atomic._UMASK
+
+
+@pytest.mark.parametrize("way", ["link", "link of a link", "folder", "gone"])
+def test_a_link_to_what_a_process_has_open_stays(tmp_path, way):
+    """``/dev/stdout`` of a regular file was replaced by another, for all processes."""
+    with (tmp_path / "opened").open("w") as opened:
+        target = {
+            "link": f"/proc/self/fd/{opened.fileno()}",
+            "link of a link": "other",
+            "folder": f"fd/{opened.fileno()}",
+            "gone": "/dev/none such",
+        }
+        (tmp_path / "other").symlink_to(target["link"])
+        (tmp_path / "fd").symlink_to("/dev/fd")
+        (tmp_path / "out").symlink_to(target[way])
+        with pytest.raises(KgdashError, match="out: it is a link into /dev or /proc"):
+            write_atomically(tmp_path / "out", lambda part: part.write_text("x"))
+    assert (tmp_path / "out").is_symlink()
+    assert names(tmp_path) == ["fd", "opened", "other", "out"]
+
+
+@pytest.mark.parametrize("target", ["other", "none such", "/dev/shm/none such"])
+def test_other_links_are_replaced_as_before(tmp_path, target):
+    (tmp_path / "other").write_text("before")
+    (tmp_path / "out").symlink_to(target)
+    write_atomically(tmp_path / "out", lambda part: part.write_text("x"))
+    assert not (tmp_path / "out").is_symlink()
+    assert (tmp_path / "out").read_text() == "x"
+    assert (tmp_path / "other").read_text() == "before"
