@@ -24,8 +24,9 @@ from kgdash.scoring.without_data import without_data
 #: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
 _TEMPORARY_BYTES = 256 * 2**20
 
-#: bytes that what is made of the candidates may take: a few weights can make many of them
-_LAYER_BYTES = 2**31
+#: bytes that what is made of the candidates may take in each thread that scores: a few weights can
+#: make many of them
+_LAYER_BYTES = 2**28
 
 
 #: scores of triples through the inverses of their relations

@@ -52,8 +52,8 @@ _MOST_PATH = 2**10
 #: connections that end where no file is left
 _ROOM = 2**9
 
-#: connections on which no request is under way, and those whose answer nobody reads; the ones that
-#: have been so for longest first
+#: connections on which no request is under way, and those whose answer nobody reads, the last one,
+#: too; the ones that have been so for longest first
 _silent: dict[UnhurriedHTTP, None] = {}
 _unread: dict[UnhurriedHTTP, None] = {}
 
@@ -62,8 +62,9 @@ _ended = False
 
 
 def _end_silent(count: int) -> None:
-    """End connections, those that have been silent for longest; where none is, unread ones."""
-    for first in list(islice(chain(_silent, _unread), count)):
+    """End connections: of the silent or the unread, whichever are more, the longest so."""
+    most, others = sorted((_unread, _silent), key=len, reverse=True)
+    for first in list(islice(chain(most, others), count)):
         first.forget()
         first.transport.abort()
 
@@ -209,10 +210,11 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     def _note(self) -> None:
         """Keep in mind whether it may be ended."""
-        idle = self.cycle is None or self.cycle.response_complete
-        here = self in self.connections and not self.transport.is_closing()
-        for kept, is_one in ((_silent, idle), (_unread, not idle and self.flow.write_paused)):
-            if here and is_one:
+        closes = self.transport.is_closing()  # once all is read, if ever
+        idle = not closes and (self.cycle is None or self.cycle.response_complete)
+        unread = closes or (not idle and self.flow.write_paused)
+        for kept, is_one in ((_silent, idle), (_unread, unread)):
+            if is_one and self in self.connections:
                 kept.setdefault(self)
             else:
                 kept.pop(self, None)
@@ -266,9 +268,13 @@ class UnhurriedWebSocket(Unhurried, WebSocketsSansIOProtocol):
         super().__init__(config, *arguments, **named)
 
     def data_received(self, data: bytes) -> None:
-        """Read, unless a message is in more pieces than anybody sends."""
+        """Read, unless a message is in more pieces than anybody sends.
+
+        What asks for a WebSocket comes at once; of what is none, such as one with a body, nobody
+        would learn, and the connection would stay.
+        """
         super().data_received(data)
-        if len(self.frames) > _MOST_PIECES:
+        if len(self.frames) > _MOST_PIECES or not self.handshake_initiated:
             self.transport.abort()
 
 

@@ -112,6 +112,40 @@ def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
     run_apart(come())
 
 
+@pytest.mark.parametrize("kept", [b"close", b"keep-alive"])
+def test_nor_do_those_that_close_once_their_answer_is_read(monkeypatch, kept):
+    """600 of one account, with 100 silent ones a second, left newcomers half of their log-ins."""
+    monkeypatch.setattr(reading.UnhurriedHTTP, "most", 3)
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n"
+
+    async def at_once(scope, receive, send) -> None:
+        length = 2**24 * (scope["path"] == "/much")
+        head = [(b"content-length", str(length).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": bytes(length)})
+
+    async def come() -> None:
+        async with served(at_once) as port:
+            unread = []
+            for _ in range(3):
+                unread.append(await asyncio.open_connection("127.0.0.1", port, limit=1))
+                much = request.replace(b" / ", b" /much ") + b"Connection: " + kept + b"\r\n\r\n"
+                unread[-1][1].write(much)
+                await unread[-1][0].read(1)
+            new = await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(2):  # who is new stays, and those go
+                assert b"200" in await answer_to(port, request + b"\r\n")
+            new[1].write(request + b"\r\n")
+            async with asyncio.timeout(30):
+                assert b"200" in await new[0].readline()
+            for _, writer in unread:
+                writer.transport.abort()
+
+    run_apart(come())
+    assert not reading._silent
+    assert not reading._unread
+
+
 def test_the_silent_give_way_where_no_file_is_left(monkeypatch):
     """With 290 tabs, whose sessions have three files each, 8,600 idle ones locked others out."""
     monkeypatch.setattr(reading, "_ROOM", 2)
@@ -135,7 +169,7 @@ def test_the_silent_give_way_where_no_file_is_left(monkeypatch):
     run_apart(come())
 
 
-def test_who_reads_slowly_gives_way_after_who_says_nothing(monkeypatch):
+def test_who_reads_slowly_gives_way_after_those_who_say_nothing():
     """A download of 4.7 MB through a slow line ended in the middle, without a word."""
     request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -146,12 +180,12 @@ def test_who_reads_slowly_gives_way_after_who_says_nothing(monkeypatch):
             await slow[0].read(1)
             while not reading._unread:
                 await asyncio.sleep(0.01)
-            idle = await asyncio.open_connection("127.0.0.1", port)
-            while not reading._silent:
+            idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+            while len(reading._silent) < 2:
                 await asyncio.sleep(0.01)
             reading._end_silent(1)
             async with asyncio.timeout(30):
-                assert await idle[0].read() == b""
+                assert await idle[0][0].read() == b""
                 while await slow[0].read(2**20):
                     pass
             assert not reading._unread

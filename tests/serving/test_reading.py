@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from contextlib import suppress
 
 import h11
 import pytest
@@ -237,6 +238,28 @@ def test_chunks_of_new_connections_are_not_taken_apart(monkeypatch):
 
     run_apart(come())
     assert len(events) == 5
+
+
+@pytest.mark.parametrize("more", [b"Content-Length: 1", b"X-Y: 1"])
+def test_what_asks_for_a_websocket_and_is_none_is_ended(more):
+    """8,200 such connections of a stranger, which nobody answered, locked out everybody new."""
+
+    async def app(scope, receive, send):
+        await send({"type": "websocket.accept"})
+
+    async def come() -> bytes:
+        async with served(app) as port:
+            reader, writer = await asyncio.open_connection("localhost", port)
+            asked = [b"GET / HTTP/1.1", b"Host: a", b"Connection: Upgrade", b"Upgrade: websocket"]
+            asked += [b"Sec-WebSocket-Version: 13", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
+            writer.write(b"\r\n".join([*asked, more, b"", b""]))
+            async with asyncio.timeout(30):
+                with suppress(ConnectionError):
+                    return await reader.readline()
+            return b""
+
+    said = run_apart(come())
+    assert (b"101" in said) if more.startswith(b"X") else said == b""
 
 
 def test_messages_have_a_length_and_so_many_pieces():

@@ -122,7 +122,12 @@ def _watch(summary: Callable[[Any], str]) -> None:
     text = "Counting" + (f": {share:.0%}" if share is not None else " …") + time_left(job)
     with _strip():
         st.progress(share or 0.0, text=f"{summary(job.latest)} {text}")
-        st.button("Stop", on_click=waiting.leave, icon=":material/stop:")
+        st.button("Stop", on_click=_leave, icon=":material/stop:")
+
+
+def _leave() -> None:
+    if (waiting := st.session_state.get(_JOB)) is not None:
+        waiting.leave()
 
 
 def _offer_to_go_on(summary: str) -> None:
