@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +28,13 @@ _MOST, _MOST_METRICS = 2**24, 1_000
 #: a reported value is met so near, as a share of the larger of the two, if its digits tell more
 _MET = 0.002
 
+#: and at most so near, of metrics that end at 1 or 2, where zeros at its end may be lost; of others
+#: as a share of it, as two digits tell
+_MOST_LOST, _MOST_SHARE = 0.005, 0.05
+
+#: zeros at the end that are of a format
+_PADDED = 3
+
 _SIDES = ("both", "tail", "head")
 _FILTERS = {"train+valid+test": "known triples filtered", "none": "nothing filtered"}
 
@@ -46,22 +54,26 @@ class Check:
     findings: tuple[str, ...]
 
 
-def read_reported(given: Sequence[str]) -> dict[str, float]:
+def read_reported(given: Sequence[str]) -> dict[str, Decimal | float]:
     """Read metrics as ``mrr=0.31``, or of a JSON file with an object of them.
 
-    :return: PyKEEN's key → value; what else a file holds than metrics is left out
+    :return: PyKEEN's key → value, with all its digits unless it is a number in a file, whose
+        zeros at the end are lost; what else a file holds than metrics is left out
     :raises KgdashError: if a metric is unknown, a value no number or no value of the metric, one
         metric has two values, or there are over a thousand
     """
-    found: dict[str, float] = {}
+    found: dict[str, Decimal | float] = {}
     for text in given:
         name, equals, value = text.partition("=")
         where = "--reported" if equals else text
         pairs = {name: value} if equals else _metrics_of(Path(text))
         for key, each in pairs.items():
-            for metric, number in _checked(key, str(each), where).items():
-                if found.setdefault(metric, number) != number:
-                    raise KgdashError(f"{where}: {key}: {number:g}, and {found[metric]:g} before")
+            metric, number = _checked(key, each, where)
+            before = found.setdefault(metric, number)
+            if float(before) != float(number):
+                values = f"{float(number):g}, and {float(before):g} before"
+                raise KgdashError(f"{where}: {key}: {values}")
+            found[metric] = min(before, number, key=lambda value: _rounding(metric, value))
     if len(found) > _MOST_METRICS:
         raise KgdashError(
             f"{', '.join(given):.200}: {len(found):,} metrics; expected at most {_MOST_METRICS:,}"
@@ -97,25 +109,28 @@ def _of_file(path: Path) -> Mapping[str, object]:
     return value
 
 
-def _checked(name: str, text: str, where: str) -> dict[str, float]:
+def _checked(name: str, given: object, where: str) -> tuple[str, Decimal | float]:
     metric = find_metric(name, where)
     try:
-        value = float(text)
-    except ValueError:
-        raise KgdashError(f"{where}: {name}: expected a number; found {text!r:.40}") from None
+        value = float(str(given))
+        exact = Decimal(given) if isinstance(given, str) else value
+    except (ValueError, InvalidOperation):
+        raise KgdashError(f"{where}: {name}: expected a number; found {given!r:.40}") from None
     if value not in metric.values:
         raise KgdashError(
             f"{where}: {name} lies in {metric.values}; found {value:g}. Give shares, as 0.31"
         )
-    return {metric.key: value}
+    return metric.key, exact
 
 
-def check_reported(run: Run, reported: Mapping[str, float], progress: Progress = silent) -> Check:
+def check_reported(
+    run: Run, reported: Mapping[str, Decimal | float], progress: Progress = silent
+) -> Check:
     """Compare reported metrics of test with those found here, under each protocol.
 
     A protocol is what is filtered, which sides are pooled and how ties count.
 
-    :param reported: PyKEEN's key → value
+    :param reported: PyKEEN's key → value, as `read_reported` gives it
     :raises KgdashError: as `Run.ranks`; if there are no test triples
     """
     protocols = dict(_protocols(run, reported, progress))
@@ -129,7 +144,7 @@ def check_reported(run: Run, reported: Mapping[str, float], progress: Progress =
     table = pd.DataFrame(
         {
             "metric": list(reported),
-            "reported": list(reported.values()),
+            "reported": [float(value) for value in reported.values()],
             "found": [protocols[ours][key] for key in reported],
             "nearest": [protocols[nearest][key] for key in reported],
         }
@@ -158,7 +173,7 @@ def _named(filter: str, side: str, kind: str) -> str:
 
 
 def _protocols(
-    run: Run, reported: Mapping[str, float], progress: Progress
+    run: Run, reported: Iterable[str], progress: Progress
 ) -> Iterator[tuple[tuple[str, str, str], dict[str, float]]]:
     ks = tuple(int(key.rpartition("_")[2]) for key in reported if key.startswith("hits_at_"))
     for filter in _FILTERS:
@@ -169,26 +184,44 @@ def _protocols(
                 yield (filter, side, kind), {key: values[key] for key in reported}
 
 
-def _distance(values: Mapping[str, float], reported: Mapping[str, float]) -> float:
-    return max(_apart(values[key], value) for key, value in reported.items())
+def _distance(values: Mapping[str, float], reported: Mapping[str, Decimal | float]) -> float:
+    return max(_apart(values[key], float(value)) for key, value in reported.items())
 
 
 def _apart(found: float, reported: float) -> float:
     return abs(found - reported) / max(abs(found), abs(reported), 1e-12)
 
 
-def _meets(values: Mapping[str, float], reported: Mapping[str, float]) -> bool:
+def _meets(values: Mapping[str, float], reported: Mapping[str, Decimal | float]) -> bool:
     """Tell whether values are what was reported, as far as it has digits."""
     return all(
-        abs(values[key] - value) <= _rounding(value) or _apart(values[key], value) <= _MET
+        abs(values[key] - float(value)) <= _rounding(key, value)
+        or _apart(values[key], float(value)) <= _MET
         for key, value in reported.items()
     )
 
 
-def _rounding(value: float) -> float:
-    """Return half a unit of the last digit of a value as it is written: 0.005 of 0.85."""
-    exponent = Decimal(f"{value:.15g}").as_tuple().exponent
-    return 0.5 * 10.0**exponent * (1 + 1e-9) if isinstance(exponent, int) else 0.0
+def _rounding(key: str, value: Decimal | float) -> float:
+    """Return half a unit of a value's last digit: 0.005 of "0.30", and 0.5 of a mean rank "12".
+
+    Whole numbers of a metric that ends at 1 or 2 would be met by nearly all values, so that they
+    are taken as they stand. Three zeros at the end are of a format: 0.75000 is 0.75, 0.3000 0.30.
+    """
+    written = value if isinstance(value, Decimal) else Decimal(f"{value:.15g}")
+    exponent, least = _last_place(written), _last_place(written.normalize())
+    if exponent <= min(least, 0) - _PADDED:
+        exponent = min(least, -2)
+    half = 0.5 * 10.0 ** min(exponent, 300) * (1 + 1e-9)
+    if math.isinf(find_metric(key).values.right):
+        return min(half, _MOST_SHARE * abs(float(value))) if exponent > 0 else half
+    if exponent >= 0:
+        return _MET
+    return half if isinstance(value, Decimal) else min(half, _MOST_LOST)
+
+
+def _last_place(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
 
 
 def _left_out(run: Run) -> Iterator[str]:

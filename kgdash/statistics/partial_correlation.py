@@ -100,26 +100,57 @@ def partial_correlations(
     :return: one per set of controls
     :raises KgdashError: if the coefficient is unknown, or the columns differ in length
     """
+    columns = [rounded(x), rounded(y), *controls.columns.values()]
+    return _correlated(columns, controls.places, coefficient, bootstrap, progress)[0]
+
+
+def plain_correlations(
+    x: np.ndarray,
+    others: Sequence[np.ndarray],
+    coefficient: str = "spearman",
+    bootstrap: Bootstrap = BOOTSTRAP,
+    progress: Progress = silent,
+) -> tuple[list[Partial], np.ndarray]:
+    """Correlate one column with each of several, as `partial_correlations` without controls.
+
+    :param others: each of shape ``(n,)``
+    :return: one per other column, and their coefficients in each resample, which they share:
+        float64 ``(resamples, others)``, NaN where one is undefined
+    :raises KgdashError: as `partial_correlations`
+    """
+    sets = [[0, place] for place in range(1, 1 + len(others))]
+    return _correlated([*map(rounded, [x, *others])], sets, coefficient, bootstrap, progress)
+
+
+def _correlated(
+    each: Sequence[np.ndarray],
+    sets: list[list[int]],
+    coefficient: str,
+    bootstrap: Bootstrap,
+    progress: Progress,
+) -> tuple[list[Partial], np.ndarray]:
+    """Correlate the first two columns of each set, in all rows and in each resample."""
     check_name("coefficient", coefficient, COEFFICIENTS, "partial correlations")
-    lengths = [len(x), len(y), *(len(column) for column in controls.columns.values())]
+    lengths = [len(column) for column in each]
     if len(set(lengths)) > 1:
         raise KgdashError(f"expected columns of one length; found {lengths} rows")
-    columns = np.column_stack([rounded(x), rounded(y), *controls.columns.values()])
+    columns = np.column_stack(each)
     columns = columns[np.isfinite(columns).all(axis=1)]
     ranked = coefficient == "spearman" and len(columns) > 0
     shown = rankdata(columns, axis=0) if ranked else columns
-    points = [_of_residuals(shown[:, places]) for places in controls.places]
+    points = [_of_residuals(shown[:, places]) for places in sets]
     defined = np.array([np.isfinite(value) for value, _, _ in points])
-    ends = np.full((2, len(points)), np.nan)
+    drawn = np.full((1, len(points)), np.nan)
     if defined.any():
         most = max(FEWEST_RESAMPLES, _DRAWS // len(columns))
         fewer = replace(bootstrap, resamples=min(bootstrap.resamples, most))
-        drawn = _resampled(columns, controls.places, ranked, fewer, progress)
-        ends[:, defined] = percentile_interval(drawn[defined].T, bootstrap.level)
+        drawn = _resampled(columns, sets, ranked, fewer, progress).T
+        drawn[:, ~defined] = np.nan
+    ends = percentile_interval(drawn, bootstrap.level)
     return [
         Partial(value, p, float(low), float(high), len(columns), freedom)
         for (value, p, freedom), low, high in zip(points, *ends, strict=True)
-    ]
+    ], drawn
 
 
 def partial_table(
@@ -157,11 +188,7 @@ def partial_table(
 
 
 def _dealt_partials(
-    x: np.ndarray,
-    y: np.ndarray,
-    controls: Controls,
-    dealt: Dealt,
-    progress: Progress,
+    x: np.ndarray, y: np.ndarray, controls: Controls, dealt: Dealt, progress: Progress
 ) -> Iterator[np.ndarray]:
     """Yield the coefficients of `partial_table` for x dealt anew: blocks ``(deals, rows)``."""
     columns = np.column_stack([x, rounded(y), *controls.columns.values()])

@@ -1,6 +1,7 @@
 """Reported metrics beside found ones: the protocol that they were taken by is told."""
 
 import json
+from decimal import Decimal
 
 import pytest
 
@@ -51,12 +52,12 @@ def test_what_is_rounded_as_people_print_it_agrees(name, digits):
     run = load(name)
     own = metrics(run.ranks())
     for key in ("inverse_harmonic_mean_rank", "hits_at_1", "hits_at_3", "arithmetic_mean_rank"):
-        reported = {key: float(f"{own.value(key):.{digits}f}")}
+        reported = {key: Decimal(f"{own.value(key):.{digits}f}")}
         found = check_reported(run, reported)
         assert found.findings == ("what was reported is found here too",)
         assert found.protocol == "known triples filtered, both sides, realistic ranks"
         # Two units of the last digit apart, and a tenth: not the same.
-        step = max(2 * 10.0**-digits, 0.1 * own.value(key))
+        step = Decimal(max(2 * 10.0**-digits, 0.1 * own.value(key)))
         other = {key: round(reported[key] - step, digits)}
         assert check_reported(run, other).findings[0] != found.findings[0]
 
@@ -66,7 +67,7 @@ def test_all_protocols_that_explain_it_are_named(run):
     tails = tables["none"].value("hits_at_10", "tail")
     heads = tables["none"].value("hits_at_10", "head")
     assert (round(tails, 1), round(heads, 1)) == (0.6, 0.6)
-    (said,) = check_reported(run, {"hits_at_10": 0.6}).findings
+    (said,) = check_reported(run, {"hits_at_10": Decimal("0.6")}).findings
     assert said.startswith("what was reported is found by another protocol: nothing filtered, ")
     assert "; and by: nothing filtered, " in said
 
@@ -75,9 +76,47 @@ def test_reading(tmp_path):
     path = tmp_path / "m.json"
     path.write_text(json.dumps({"MRR": 0.25, "hits@5": 0.5, "note": "x", "loss": 3.0}))
     assert read_reported([str(path)]) == {"inverse_harmonic_mean_rank": 0.25, "hits_at_5": 0.5}
-    assert read_reported(["mrr=0.3", "mean rank=12"])["inverse_harmonic_mean_rank"] == 0.3
+    found = read_reported(["mrr=0.3", "mean rank=12"])
+    assert found["inverse_harmonic_mean_rank"] == Decimal("0.3")
     assert read_reported([]) == {}
-    assert read_reported(["mrr=0.3", "MRR=0.30"]) == {"inverse_harmonic_mean_rank": 0.3}
+    for given in (["mrr=0.3", "MRR=0.30"], ["mrr=0.30", "MRR=0.3"]):
+        assert [str(value) for value in read_reported(given).values()] == ["0.30"]
+
+
+@pytest.mark.parametrize(
+    ("given", "agrees"),
+    [
+        # MRR 0.7541, Hits@1 0.6006, Hits@10 0.9720, mean rank 2.34, AMRI 0.9767
+        *[("mrr=0.8", True), ("mrr=0.80", False), ("mrr=0.75", True), ("mrr=0.750", False)],
+        *[("mrr=1.0", False), ("mrr=1", False), ("hits@1=1.0", False), ("hits@1=0", False)],
+        *[("hits@1=0.0", False), ("hits@10=1.0", True), ("hits@10=1", False)],
+        *[("mrr=0.75000", True), ("mrr=0.7500", False), ("mrr=0.80000", False)],
+        *[("mrr=1.00000", False), ("hits@1=0.00000", False), ("mr=2.34000", True)],
+        *[("mr=2.00000", False), ("hits@1=1e-99999999", False)],
+        *[("mrr=7.5e-1", True), ("mrr=7.54e-1", True), ("hits@1=0e9", False)],
+        *[("amri=1", False), ("amri=1.0", True), ("mean rank=2", True), ("mean rank=3", False)],
+        *[("mean rank=2.0", False), ("mean rank=2.3", True), ("mean rank=1e1", False)],
+    ],
+)
+def test_a_value_is_met_as_far_as_its_text_has_digits(run, given, agrees):
+    """Zeros at the end were dropped, so that a Hits@1 of 1.0 or 0 was found wherever it was."""
+    said = check_reported(run, read_reported([given])).findings[0]
+    assert (said == "what was reported is found here too") == agrees
+
+
+@pytest.mark.parametrize(
+    ("content", "agrees"),
+    [
+        *[('{"mrr": 0.8}', False), ('{"mrr": 0.75}', True), ('{"mrr": 0.754}', True)],
+        *[('{"mrr": "0.8"}', True), ('{"mrr": "0.80"}', False), ('{"mrr": 1.0}', False)],
+        *[('{"hits@1": 0.0}', False), ('{"hits@1": 0.6}', True), ('{"mr": 2.0}', True)],
+    ],
+)
+def test_numbers_of_a_file_may_have_lost_their_zeros(run, content, agrees, tmp_path):
+    (tmp_path / "m.json").write_text(content)
+    reported = read_reported([str(tmp_path / "m.json")])
+    said = check_reported(run, reported).findings[0]
+    assert (said == "what was reported is found here too") == agrees
 
 
 @pytest.mark.parametrize(
@@ -85,6 +124,8 @@ def test_reading(tmp_path):
     [
         ("mrr=31", "Give shares, as 0.31"),
         ("mrr=x", "expected a number; found 'x'"),
+        ("mr=1e999", "mr lies in .* found inf"),
+        ("mrr=1e-99999999999999999999", "expected a number; found '1e-9"),
         ("mrrr=0.1", "unknown metric 'mrrr'"),
         ("nowhere.json", "give a JSON file, or mrr=0.31"),
     ],

@@ -1,5 +1,6 @@
 """The command ``import``: a PyKEEN directory, another library's embedding, or arrays as a run."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -76,7 +77,7 @@ def import_run(
     write_new_run(out, write)
 
 
-def _compare(folder: Path, claims: dict[str, float]) -> None:
+def _compare(folder: Path, claims: dict[str, Decimal | float]) -> None:
     """Print reported metrics beside those found, and what explains the difference."""
     from kgdash.runs.loading import load
     from kgdash.runs.reported import check_reported

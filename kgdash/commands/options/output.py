@@ -27,6 +27,9 @@ _OF_HERE = ("results", "workdir", "out", "as_json", "config", "save_config")
 #: options that name files to write
 _WRITTEN = ("out", "save", "save_rules", "save_instances", "suspicious", "plausible", "report")
 
+#: options that name folders to write files in
+_FOLDERS = ("results",)
+
 #: files of a run's folder, which an output does not replace
 _OF_RUNS = (
     "run.json",
@@ -115,23 +118,18 @@ def check_outputs(context: typer.Context) -> None:
     """Refuse outputs that can not be written before anything is computed.
 
     These are files over one that the same call reads or writes, in a run, or below what is no
-    folder, or none to write to.
+    folder, or none to write to; and folders where something else stands.
 
     :raises KgdashError: naming the option, or both
     """
     options = {str(p.name): p.opts[0] for p in context.command.params}
+    for name in _FOLDERS:
+        if context.params.get(name) is not None:
+            _check_place(options[name], str(context.params[name]), is_folder=True)
     written = [name for name in (*_WRITTEN, "save_config") if context.params.get(name) is not None]
     for place, output in enumerate(written):
         path = str(context.params[output])
-        above = next(filter(os.path.lexists, map(str, Path(path).absolute().parents)))
-        if not os.path.isdir(above):
-            raise KgdashError(f"can not write {options[output]} {path}: {above} is not a folder")
-        # Of one that is there, too: what is new is written beside it, and takes its place.
-        is_new = os.path.isfile(path) or not os.path.lexists(path)
-        if is_new and not os.access(above, os.W_OK):
-            raise KgdashError(
-                f"can not write {options[output]} {path}: no permission to write in {above}"
-            )
+        _check_place(options[output], path, is_folder=False)
         # A configuration may be saved over the one that it came from.
         others = options.keys() - {*written[: place + 1], *(["config"] * (output == "save_config"))}
         for name in sorted(others):
@@ -142,6 +140,18 @@ def check_outputs(context: typer.Context) -> None:
                         f"{options[output]} would replace {path}, which {options[name]} names: "
                         "name another file"
                     )
+
+
+def _check_place(option: str, path: str, is_folder: bool) -> None:
+    place = Path(path).absolute()
+    folders = [place, *place.parents] if is_folder else place.parents
+    above = next(filter(os.path.lexists, map(str, folders)))
+    if not os.path.isdir(above):
+        raise KgdashError(f"can not write {option} {path}: {above} is not a folder")
+    # Of one that is there, too: what is new is written beside it, and takes its place.
+    is_new = is_folder or os.path.isfile(path) or not os.path.lexists(path)
+    if is_new and not os.access(above, os.W_OK):
+        raise KgdashError(f"can not write {option} {path}: no permission to write in {above}")
 
 
 def _would_replace(path: str, other: str, is_written: bool) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.statistics.estimate import Estimate, percent, with_interval
-from kgdash.statistics.multiple_testing import direction
+from kgdash.statistics.estimate import Estimate, number, percent, with_interval
+from kgdash.statistics.multiple_testing import LEVEL, direction
 
 #: a partial coefficient within so large a part of the plain one is nearly all of it
 _SAME = 0.1
@@ -64,19 +64,35 @@ def _claim(plain: dict[str, Any], partial: dict[str, Any], controls: str) -> str
 
 
 def factor_verdict(tests: pd.DataFrame, names: dict[str, str]) -> str:
-    """Say with which count ReliK goes most.
+    """Say with which count ReliK goes, and "most" only where it is told from all others.
 
     :param tests: of `kgdash.studies.correlation.confounders.factor_tests`
     :param names: factor -> what it is called in a sentence
     """
     if (tests["triples"] < SMALL).any():
         return "Nor is it of what ReliK goes with."
-    counts = tests[(tests["measure"] == "spearman") & (tests.apply(direction, axis=1) != 0)]
-    if not len(counts):
+    counts = tests[tests["value"].notna() & (tests["measure"] == "spearman")]
+    sizes = counts["value"].abs()
+    told = counts.apply(direction, axis=1) != 0
+    if not told.any():
         return "With neither degree nor frequency does ReliK rise or fall beyond chance."
-    row = counts.loc[counts["value"].abs().idxmax()]
+    best = sizes[told].idxmax()
+    row = counts.loc[best].to_dict()
     way = "rises" if row["value"] > 0 else "falls"
-    return f"ReliK {way} most with the {names[row['factor']]}: ρ {_written(row.to_dict())}."
+    is_behind = (counts["behind_low"] > 0) & (counts["p_behind"] <= LEVEL)
+    is_rival = ~is_behind | (sizes > sizes[best])
+    rivals = counts[is_rival & (counts.index != best)]
+    rho = f"the {names[row['factor']]}: ρ {_written(row)}"
+    if not len(rivals):
+        return f"ReliK {way} most with {rho}."
+    others = " or ".join(
+        f"the {names[each['factor']]} (ρ {number(each['value'])})"
+        for each in rivals.to_dict("records")
+    )
+    return (
+        f"ReliK {way} with {rho}. Whether it goes more closely with that than with {others}, the "
+        "triples do not tell."
+    )
 
 
 def _written(row: dict[str, Any]) -> str:

@@ -18,14 +18,14 @@ from kgdash.files.table_cache import cached_table
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.class_differences import kruskal_wallis
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import (
     BOOTSTRAP,
     Controls,
-    partial_correlations,
     partial_table,
+    plain_correlations,
 )
 from kgdash.statistics.permutation import largest_p, unit_rows
 from kgdash.studies.comparison.comparison import reciprocal_ranks
@@ -45,10 +45,8 @@ CONTROLS: dict[str, tuple[str, ...]] = {
     "degree and frequency": ("head_degree", "tail_degree", "frequency"),
 }
 
-_NONE = Controls({}, {"none": ()})
-
 #: raise when the meaning of a stored table changes
-_VERSION = 3
+_VERSION = 4
 
 
 def log_count(counts: np.ndarray) -> np.ndarray:
@@ -106,32 +104,60 @@ def factor_tests(
         ``value``, ``low``, ``high`` (NaN for classes), ``p`` (of independent triples),
         ``p_permutation`` (of ReliK dealt anew, see `dealt_ways`), ``p_holm`` (the
         latter corrected for the number of factors; NaN, as ``value``, where the factor is the same
-        everywhere), ``triples`` (int64)
+        everywhere), ``triples`` (int64), ``behind_low``, ``behind_high``, ``p_behind`` (of the
+        greatest |ρ| of all counts less that of this one: interval by the same resamples, and p of
+        ReliK dealt anew; NaN for the greatest itself and for classes)
     """
     rows = []
-    *reports, dealing = phases(progress, [*[1.0] * len(COUNTS), 2.0])
+    resampling, dealing = phases(progress, [4.0, 2.0])
     relik = table["relik"].to_numpy()
-    for factor, report in zip(COUNTS, reports, strict=True):
-        counts = table[factor].to_numpy(dtype=np.float64)
-        plain = partial_correlations(relik, counts, _NONE, "spearman", bootstrap, report)[0]
-        rows.append((factor, "spearman", plain.value, plain.low, plain.high, plain.p))
+    counts = [table[factor].to_numpy(dtype=np.float64) for factor in COUNTS]
+    plain, drawn = plain_correlations(relik, counts, "spearman", bootstrap, resampling)
+    for factor, found in zip(COUNTS, plain, strict=True):
+        rows.append((factor, "spearman", found.value, found.low, found.high, found.p))
     for factor in CLASSES:
         value, p = kruskal_wallis(relik, table[factor])
         rows.append((factor, "epsilon squared", value, np.nan, np.nan, p))
     columns = ["factor", "measure", "value", "low", "high", "p"]
     tests = pd.DataFrame(rows, columns=columns)
+    values = tests["value"].to_numpy()
+    of_counts = values[: len(COUNTS)]
     ways = zip(dealt_ways(table, bootstrap.seed), phases(dealing, [2.0, 1.0]), strict=True)
-    chance = (_dealt_factors(table, way, report) for way, report in ways)
-    tests["p_permutation"] = largest_p(tests["value"].to_numpy(), chance)
+    chance = (_dealt_factors(table, of_counts, way, report) for way, report in ways)
+    p_values = largest_p(np.append(values, _behind(of_counts, of_counts)), chance)
+    tests["p_permutation"] = p_values[: len(values)]
     tests["p_holm"] = holm(tests["p_permutation"].to_numpy())
     tests["triples"] = len(table)
-    return tests
+    ends = percentile_interval(_behind(drawn, of_counts), bootstrap.level)
+    behind = pd.DataFrame(
+        [*ends, p_values[len(values) :]], ["behind_low", "behind_high", "p_behind"]
+    )
+    return tests.join(behind.T)
+
+
+def _behind(coefficients: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Return by how much each is below the one of the greatest size, in the directions found.
+
+    :param coefficients: float64, ``(…, factors)``: of resamples, of deals, or those found
+    :param found: ``(factors,)``
+    :return: of the same shape; NaN for the greatest itself, and where there is none
+    """
+    if np.isnan(found).all():
+        return np.full_like(coefficients, np.nan)
+    sizes, greatest = coefficients * np.sign(found), np.nanargmax(np.abs(found))
+    behind = sizes[..., [greatest]] - sizes
+    behind[..., greatest] = np.nan
+    return np.asarray(behind)
 
 
 def _dealt_factors(
-    table: pd.DataFrame, dealt: DealtRelik, progress: Progress
+    table: pd.DataFrame, found: np.ndarray, dealt: DealtRelik, progress: Progress
 ) -> Iterator[np.ndarray]:
-    """Yield the values of `factor_tests` for ReliK dealt anew: blocks ``(deals, factors)``."""
+    """Yield the values of `factor_tests` for ReliK dealt anew, and how far counts are behind.
+
+    :param found: the coefficients of the counts
+    :return: blocks ``(deals, factors + counts)``
+    """
     counts = unit_rows(rankdata(table[list(COUNTS)].to_numpy(dtype=np.float64), axis=0).T)
     members = [pd.get_dummies(table[factor].cat.remove_unused_categories()) for factor in CLASSES]
     shares = [(each / np.sqrt(each.sum())).to_numpy(dtype=np.float64) for each in members]
@@ -139,7 +165,8 @@ def _dealt_factors(
         ranks = unit_rows(rankdata(block, axis=1))
         # Of ranks of length 1, H / (n - 1) is what lies between the classes.
         between = [((ranks @ share) ** 2).sum(axis=1) for share in shares]
-        yield np.column_stack([ranks @ counts.T, *between])
+        of_counts = ranks @ counts.T
+        yield np.column_stack([of_counts, *between, _behind(of_counts, found)])
         progress(done, len(dealt))
 
 

@@ -81,13 +81,22 @@ def _known(inspection: Inspection) -> str:
 
 def _open(inspection: Inspection, side: str) -> str:
     found = inspection.sides[side]
-    facts = int((found.split >= 0).sum())
+    is_known, are_best = found.split >= 0, found.scores == found.scores.max()
+    best, alike = found.top(1).iloc[0], int(are_best.sum())
     graph = inspection.run.graph
     labels = graph.relation_labels if side == "relation" else graph.entity_labels
-    best = found.top(1).iloc[0]
-    known = f"a known fact, in {best['known']}" if best["known"] else "in no split"
-    are = "is a known fact" if facts == 1 else "are known facts"
+    name = labels[int(best["id"])]
+    if alike == 1:
+        known = f"a known fact, in {best['known']}" if best["known"] else "in no split"
+        first = f"{name} first ({known})"
+    else:
+        known = f"of these {count_text(alike)}, {_facts(int((is_known & are_best).sum()))}"
+        first = f"{name} and {_of(alike - 1, 'other')} first, alike: {known}"
     return (
-        f"Of {_of(len(found.scores), 'candidate')} for the {side}, {count_text(facts)} {are}. "
-        f"The model puts {labels[int(best['id'])]} first ({known})."
+        f"Of {_of(len(found.scores), 'candidate')} for the {side}, {_facts(int(is_known.sum()))}. "
+        f"The model puts {first}."
     )
+
+
+def _facts(number: int) -> str:
+    return f"{count_text(number)} {'is a known fact' if number == 1 else 'are known facts'}"

@@ -62,7 +62,7 @@ def choose_factor() -> str:
 
 
 def show_verdict(view: ConfounderView, slot: Any) -> None:
-    """Say what degree leaves of ReliK, and which factor ReliK goes with most.
+    """Say what degree leaves of ReliK, and which factor ReliK goes with.
 
     :param slot: of `st.empty`
     """
@@ -108,7 +108,8 @@ def show_factors(view: ConfounderView) -> None:
     st.caption(
         "Counts: Spearman's ρ. Classes: Kruskal and Wallis' test, and ε², the share of the ranks' "
         "variance that lies between classes. p: of independent triples; p (permutation): of ReliK "
-        "dealt anew; p (Holm): the latter, corrected for the number of factors."
+        "dealt anew; p (Holm): the latter, corrected for the number of factors. Behind: by how "
+        "much |ρ| is less than the greatest, by the same resamples and deals."
     )
     shown = tests.assign(
         factor=tests["factor"].map(FACTOR_LABELS), measure=tests["measure"].map(_MEASURES)

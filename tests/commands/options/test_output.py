@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from kgdash import cli
 from kgdash.commands.options import output
 from kgdash.commands.options.output import command_text, write_or_print
+from kgdash.errors import KgdashError
 from kgdash.files.table import to_csv
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS
 from tests.support.cli import strict_json
@@ -111,6 +112,32 @@ def test_what_can_not_be_written_is_told_before_anything_is_computed(tmp_path, m
     for asked, option in (([*train[:-1], str(tmp_path / "new")], "out"), (metrics, "--out")):
         error = str(CliRunner().invoke(cli.app, asked).exception)
         assert error == f"can not write {option} {asked[-1]}: no permission to write in {tmp_path}"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["queries", "umls-transe"], ["rules", "umls-transe"], ["cross-validate", "umls"]],
+)
+def test_a_file_in_place_of_a_folder_is_told_before_anything_is_computed(
+    arguments, tmp_path, monkeypatch
+):
+    """It was told when all was computed, by a traceback."""
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to("nowhere")
+    for load in ("kgdash.runs.loading.load", "kgdash.graph.datasets.load_dataset"):
+        monkeypatch.setattr(load, lambda *_: pytest.fail("too late"))
+    for place, stands in (("file", "file"), ("file/new", "file"), ("link", "link")):
+        typed = [*arguments, "--results", str(tmp_path / place)]
+        error = CliRunner().invoke(cli.app, typed).exception
+        assert isinstance(error, KgdashError)
+        assert (
+            str(error)
+            == f"can not write --results {typed[-1]}: {tmp_path / stands} is not a folder"
+        )
+    monkeypatch.setattr(output.os, "access", lambda path, mode: mode != output.os.W_OK)
+    error = CliRunner().invoke(cli.app, [*arguments, "--results", str(tmp_path)]).exception
+    assert str(error) == f"can not write --results {tmp_path}: no permission to write in {tmp_path}"
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 @pytest.mark.parametrize("output", ["--out", "--save-config"])

@@ -92,18 +92,46 @@ def test_factor_tests_are_scipy_s(factors):
     np.testing.assert_array_equal(found["p_holm"], holm(found["p_permutation"].to_numpy()))
 
 
+def test_how_far_a_count_is_behind_the_greatest():
+    table = planted()
+    bootstrap = Bootstrap(0.9, resamples=40, seed=3)
+    found = factor_tests(table, bootstrap).set_index("factor")
+    assert found.loc[list(COUNTS), "value"].abs().idxmax() == "head_degree"
+    assert found.loc[["head_degree", *CLASSES], ["behind_low", "p_behind"]].isna().all(axis=None)
+    signs = np.sign(found.loc[list(COUNTS), "value"].to_numpy(dtype=float))
+
+    def behind(relik, counts):
+        sizes = signs * [stats.spearmanr(relik, counts[name]).statistic for name in COUNTS]
+        return sizes[0] - sizes[1:]
+
+    rng = np.random.default_rng(3)
+    draws = map(table.iloc.__getitem__, rng.integers(0, len(table), size=(40, len(table))))
+    drawn = [behind(rows["relik"], rows) for rows in draws]
+    ends = found.loc[list(COUNTS[1:]), ["behind_low", "behind_high"]].to_numpy(dtype=float)
+    np.testing.assert_allclose(ends, np.quantile(drawn, [0.05, 0.95], axis=0).T)
+    none = factor_tests(table.assign(relik=0.5), bootstrap)
+    assert none[["value", "behind_low", "p_behind"]].isna().all(axis=None)
+
+
 def test_factors_beside_relik_that_is_dealt_anew(factors, monkeypatch):
     for most in ("DEALS", "FEWEST_DEALS"):
         monkeypatch.setattr(f"kgdash.studies.reliability.dealt_relik.{most}", 99)
     found = factor_tests(factors, bootstrap=Bootstrap(resamples=2, seed=6))
-    reached = []
+    sizes = found["value"].abs().to_numpy()
+    signs, greatest = np.sign(found["value"][: len(COUNTS)]), np.argmax(sizes[: len(COUNTS)])
+    reached, further = [], []
     for among in AMONG:
-        values = []
+        values, behind = [], []
         for relik in np.concatenate(list(DealtRelik(factors, among, seed=6))):
             of_counts = [stats.spearmanr(relik, factors[name]).statistic for name in COUNTS]
             of_classes = [kruskal_wallis(relik, factors[name])[0] for name in CLASSES]
             values.append([*of_counts, *of_classes])
-        reached.append((np.abs(values) >= found["value"].abs().to_numpy() - 1e-12).sum(axis=0))
+            behind.append((signs * of_counts)[greatest] - signs * of_counts)
+        reached.append((np.abs(values) >= sizes - 1e-12).sum(axis=0))
+        gaps = (sizes[greatest] - sizes)[: len(COUNTS)]
+        further.append((np.abs(behind) >= gaps - 1e-12).sum(axis=0))
+    expected = np.where(gaps == 0, np.nan, (1 + np.max(further, axis=0)) / 100)
+    np.testing.assert_allclose(found["p_behind"], [*expected, np.nan, np.nan])
     assert len(values) == 99
     np.testing.assert_allclose(found["p_permutation"], (1 + np.max(reached, axis=0)) / 100)
     assert (found["p_permutation"] > found["p"]).all(), "triples of one entity are alike"

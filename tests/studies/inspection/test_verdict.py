@@ -66,6 +66,19 @@ def test_an_open_side():
     )
 
 
+def test_an_open_side_where_several_share_the_best_score():
+    """Of candidates that are alike the first by name was told as the model's first."""
+    scorer = FakeScorer([[[7, 1, 7]], [[2, 2, 2]], [[0, 4, 5]]])
+    run = fake_run(make_graph([(0, 0, 1), (1, 0, 2)], test=[(0, 0, 2)]), scorer)
+    assert verdict(inspect_triple(run, InspectedTriple(0, 0, None))) == (
+        "Of 3 candidates for the tail, 2 are known facts. The model puts E0 and 1 other first, "
+        "alike: of these 2, 1 is a known fact."
+    )
+    assert verdict(inspect_triple(run, InspectedTriple(1, 0, None))).endswith(
+        "The model puts E0 and 2 others first, alike: of these 3, 1 is a known fact."
+    )
+
+
 @pytest.mark.parametrize(
     ("number", "text"),
     [
