@@ -81,16 +81,17 @@ def factor_verdict(tests: pd.DataFrame, names: dict[str, str]) -> str:
     way = "rises" if row["value"] > 0 else "falls"
     is_behind = (counts["behind_low"] > 0) & (counts["p_behind"] <= LEVEL)
     is_rival = ~is_behind | (sizes > sizes[best])
-    rivals = counts[is_rival & (counts.index != best)]
+    rivals = counts[is_rival].drop(best, errors="ignore").sort_values("value", key=abs)
     rho = f"the {names[row['factor']]}: ρ {_written(row)}"
     if not len(rivals):
         return f"ReliK {way} most with {rho}."
-    others = " or ".join(
+    others = [
         f"the {names[each['factor']]} (ρ {number(each['value'])})"
-        for each in rivals.to_dict("records")
-    )
+        for each in rivals[::-1].to_dict("records")
+    ]
+    listed = " or ".join([*[", ".join(others[:-1])] * (len(others) > 1), others[-1]])
     return (
-        f"ReliK {way} with {rho}. Whether it goes more closely with that than with {others}, the "
+        f"ReliK {way} with {rho}. Whether it goes more closely with that than with {listed}, the "
         "triples do not tell."
     )
 

@@ -97,3 +97,13 @@ def test_most_is_said_only_where_the_difference_is_told():
         "than with the mean degree of both (ρ -0.247) or the frequency (ρ 0.240), the triples do "
         "not tell."
     )
+    three = factor_table(
+        ("tail_degree", "spearman", -0.4, -0.5, -0.3, 0.01, np.nan, np.nan),
+        ("head_degree", "spearman", 0.1, -0.1, 0.2, 0.5, -0.1, 0.2),
+        ("frequency", "spearman", 0.3, 0.1, 0.3, 0.5, -0.1, 0.2),
+        ("entity_degree", "spearman", -0.2, -0.3, -0.1, 0.5, -0.1, 0.2),
+    )
+    assert (
+        "than with the frequency (ρ 0.300), the mean degree of both (ρ -0.200) or the degree of "
+        "the head (ρ 0.100), the triples"
+    ) in factor_verdict(three, NAMES)
