@@ -46,7 +46,7 @@ CONTROLS: dict[str, tuple[str, ...]] = {
 }
 
 #: raise when the meaning of a stored table changes
-_VERSION = 4
+_VERSIONS = {"factors": 4, "partial": 3}
 
 
 def log_count(counts: np.ndarray) -> np.ndarray:
@@ -222,7 +222,7 @@ def cached_tests(
     """
     work = {"factors": factor_tests, "partial": triple_partials}[name]
     columns = table[["relik", "head_rank", "tail_rank", "reciprocal_rank"]].to_numpy()
-    key = {"kind": f"confounders: {name}", "stored": _VERSION, **asdict(bootstrap)}
+    key = {"kind": f"confounders: {name}", "stored": _VERSIONS[name], **asdict(bootstrap)}
     key |= run.table_key(table[IDS].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
     return cached_table(

@@ -56,21 +56,16 @@ class MemoryBound:
 
 @contextmanager
 def memory_bounded() -> Iterator[None]:
-    """Run a page, and look at the process's memory once that is over."""
-    try:
-        yield
-    finally:
-        keep_memory_bound()
-
-
-def keep_memory_bound() -> None:
-    """Let go of results and loaded runs where the process has too much memory.
+    """Run a page, and let go of what is kept once that is over and the process has too much memory.
 
     Where people log in, that is three quarters of what one computation may take
     (`memory_budget`), at one's own machine a quarter of the machine's. Linux alone says what a
     process has.
     """
-    _bound.keep(_machine() // 4 if visitor().is_local else memory_budget() * 3 // 4)
+    try:
+        yield
+    finally:
+        _bound.keep(_machine() // 4 if visitor().is_local else memory_budget() * 3 // 4)
 
 
 def _machine() -> int:
