@@ -40,8 +40,7 @@ class Answers:
         self._turns = defaultdict[str, Turns](lambda: Turns(_AT_ONCE, 0, inf, _WAIT))
         self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
         #: requests, and bytes of large answers
-        self._asked, self._all_asked = Counter[str](), 0
-        self._large = Counter[str]()
+        self._asked, self._large = Counter[str](), Counter[str]()
 
     async def give(
         self, owner: str, app: ASGIApp, scope: Scope, receive: Receive, send: Send
@@ -77,14 +76,12 @@ class Answers:
 
     @contextmanager
     def _counted(self, owner: str) -> Iterator[None]:
-        if self._all_asked >= _MANY and self._asked[owner] >= _FEW:
+        if self._asked.total() >= _MANY and self._asked[owner] >= _FEW:
             raise Full
-        self._all_asked += 1
         self._asked[owner] += 1
         try:
             yield
         finally:
-            self._all_asked -= 1
             self._asked -= Counter([owner])
 
     def _is_too_much(self, owner: str, size: int) -> bool:

@@ -150,7 +150,7 @@ def test_where_many_wait_each_visitor_has_few(monkeypatch):
         found = await asyncio.gather(*tasks, return_exceptions=True)
         await ask(given, "bob", b"x", Reader(takes=99))
         counts = [sum(isinstance(each, Full) for each in found[at : at + 30]) for at in (0, 30, 60)]
-        return waits, counts, given._all_asked, dict(given._asked)
+        return waits, counts, given._asked.total(), dict(given._asked)
 
     # Ada's thirty, Bob's up to where there are forty and twenty of his, twenty of Eve's.
     assert run_apart(many()) == (70, [0, 10, 10], 0, {})
