@@ -211,7 +211,7 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
     def _note(self) -> None:
         """Keep in mind whether it may be ended."""
         closes = self.transport.is_closing()  # once all is read, if ever
-        idle = not closes and (self.cycle is None or self.cycle.response_complete)
+        idle = not closes and self._is_answered()
         unread = closes or (not idle and self.flow.write_paused)
         for kept, is_one in ((_silent, idle), (_unread, unread)):
             if is_one and self in self.connections:
@@ -219,8 +219,11 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
             else:
                 kept.pop(self, None)
 
+    def _is_answered(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
     def _is_silent(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
+        return self._is_answered() or self.flow.write_paused
 
     def _read(self, data: bytes) -> None:
         """Read, unless a request begins with more lines than anybody sends."""

@@ -1,6 +1,5 @@
 """The triple that is inspected, one of whose sides may be left open."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,17 +42,18 @@ class InspectedTriple:
 
     def names(self, graph: KnowledgeGraph) -> list[str | None]:
         """Return the names of head, relation and tail; None where a side is open."""
-        return self._of(graph.entities, graph.relations)
-
-    def labels(self, graph: KnowledgeGraph) -> list[str | None]:
-        """Return the labels of head, relation and tail; None where a side is open."""
-        return self._of(graph.entity_labels, graph.relation_labels)
-
-    def _of(self, entities: Sequence[str], relations: Sequence[str]) -> list[str | None]:
-        of = (entities, relations, entities)
+        of = (graph.entities, graph.relations, graph.entities)
         return [
             None if part is None else names[part]
             for part, names in zip(self.parts, of, strict=True)
+        ]
+
+    def labels(self, graph: KnowledgeGraph) -> list[str | None]:
+        """Return the distinct labels of head, relation and tail; None where a side is open."""
+        of = (graph.entity_lookup, graph.relation_lookup, graph.entity_lookup)
+        return [
+            None if part is None else lookup.distinct_label(part)
+            for part, lookup in zip(self.parts, of, strict=True)
         ]
 
 

@@ -84,8 +84,8 @@ def _open(inspection: Inspection, side: str) -> str:
     is_known, are_best = found.split >= 0, found.scores == found.scores.max()
     best, alike = found.top(1).iloc[0], int(are_best.sum())
     graph = inspection.run.graph
-    labels = graph.relation_labels if side == "relation" else graph.entity_labels
-    name = labels[int(best["id"])]
+    lookup = graph.relation_lookup if side == "relation" else graph.entity_lookup
+    name = lookup.distinct_label(int(best["id"]))
     if alike == 1:
         known = f"a known fact, in {best['known']}" if best["known"] else "in no split"
         first = f"{name} first ({known})"

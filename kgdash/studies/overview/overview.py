@@ -244,13 +244,11 @@ def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
     alike = int((relik == least).sum())
     if alike == len(relik):
         return
-    head, relation, tail = names = least_reliable_fact(graph, map_.relik)
-    labels = [graph.entity_labels[graph.entity_id(entity)] for entity in (head, tail)]
-    text = triple_text(labels[0], graph.relation_labels[graph.relation_id(relation)], labels[1])
+    text = triple_text(*graph.with_names(map_.relik.loc[[relik.idxmin()], IDS]).iloc[0])
     which = "this known fact" if alike == 1 else f"{alike:,} known facts alike"
     yield Lead(
         "triple",
         f"The model trusts {which} least{', one of them' if alike > 1 else ''}: {text}: ReliK "
         f"{number(least)}. Wrong, or not learnt?",
-        triple=names,
+        triple=least_reliable_fact(graph, map_.relik),
     )

@@ -128,7 +128,8 @@ def _whole(ranks: pd.Series) -> pd.Series:
 
 
 def _label(graph: KnowledgeGraph, side: str, number: int) -> str:
-    return (graph.relation_labels if side == "relation" else graph.entity_labels)[number]
+    lookup = graph.relation_lookup if side == "relation" else graph.entity_lookup
+    return lookup.distinct_label(number)
 
 
 def _answer(found: Inspection, side: str) -> int:

@@ -1,5 +1,7 @@
 """The verdict says what was counted, in words."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgdash.studies.inspection import inspection
@@ -64,6 +66,13 @@ def test_an_open_side():
         "Of 1 candidate for the relation, 1 is a known fact. The model puts R0 first (a known "
         "fact, in train)."
     )
+
+
+def test_what_shares_its_label_is_told_with_its_name():
+    graph = replace(RUN.graph, entity_labels=("E", "E", "E2"), relation_labels=("E2",))
+    run = fake_run(graph, SCORER)
+    assert "puts E (e1) first" in verdict(inspect_triple(run, InspectedTriple(0, 0, None)))
+    assert InspectedTriple(0, 0, 2).labels(graph) == ["E (e0)", "E2", "E2"]
 
 
 def test_an_open_side_where_several_share_the_best_score():

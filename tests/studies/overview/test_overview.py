@@ -109,6 +109,13 @@ def test_facts_that_are_trusted_alike_are_not_told_apart(found, relik, told):
     assert [told in lead.text for lead in leads] == ([True] if told else [])
 
 
+def test_the_least_trusted_fact_is_named_by_no_label_of_another(run, found):
+    labels = ("alike",) * run.graph.num_relations
+    named = replace(run, graph=replace(run.graph, relation_labels=labels))
+    (lead,) = _least_likely(replace(found.map, run=named, relik=found.map.relik.head(3)))
+    assert f"alike ({lead.triple[1]})" in lead.text
+
+
 def test_what_random_orders_give():
     rng = np.random.default_rng(0)
     candidates = rng.integers(5, 30, 20_000)
