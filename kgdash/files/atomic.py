@@ -5,19 +5,21 @@ so. Until then it is a draft, a hidden name that ends in ``.kgdash-part``, which
 locked: what a process that died has left nobody holds, and the next writer into the folder removes
 it, where nobody else may give other things such names.
 
-Who may rename in a folder above can put another one under the path meanwhile. So drafts are named
-and removed in the folder that was opened for them (`kgdash.files.drafts`), and nothing else is.
+Who may rename in the folder, or in one above, can put something else under the path meanwhile. So
+what is named, shared and removed is what was made, in the folder that was opened for it
+(`kgdash.files.drafts`), and nothing else.
 """
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError
-from kgdash.files.drafts.draft import folders, held_draft, move, sweep
+from kgdash.files.drafts.draft import folders, held_draft, made_as, move, sweep
 from kgdash.files.drafts.held_folder import HeldFolder, sync
 from kgdash.files.regular import check_no_system_link, check_regular
 
@@ -32,12 +34,12 @@ def atomic_file(out: Path) -> Iterator[Path]:
 
     If the block raises, what it wrote is removed and ``out`` stays as it was.
 
-    :raises OSError: if the folder can not be made or written, or another one has its path by then
+    :raises OSError: if the folder can not be made or written, or something else has the draft's
+        name or path by then
     """
     make_folder(out.parent)
     with held_draft(out, HeldFolder.make_file) as draft:
         yield draft.path
-        draft.folder.check_path(draft.name)
         draft.folder.sync(draft.name)
         move(draft.path, out, over=True)
 
@@ -60,10 +62,16 @@ def write_atomically(out: Path, write: Callable[[Path], Any]) -> None:
         raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
 
 
-def share(path: Path) -> None:
-    """Let others read what was a draft, as far as the umask does."""
+def share(path: Path, mode: int | None = None) -> None:
+    """Let others read what was a draft, as far as the umask does.
+
+    :param mode: who may read, write and enter it instead, as of `os.chmod`
+    :raises OSError: if that can not be, or something else has a draft's name by then
+    """
     with folders(path) as (folder,):
-        folder.set_mode(path.name, of_file=0o666 & ~_UMASK, of_folder=0o777 & ~_UMASK)
+        made = made_as(path) or folder.look(path.name)
+        umasked = (0o777 if stat.S_ISDIR(made.st_mode) else 0o666) & ~_UMASK
+        folder.set_mode(path.name, made, umasked if mode is None else mode)
 
 
 @contextmanager
@@ -82,12 +90,13 @@ def draft_folder(out: Path) -> Iterator[Path]:
 def publish(draft: Path, out: Path) -> None:
     """Give a folder that was written its name, once all in it is on the disk.
 
-    :raises OSError: if it can not be moved: ``out`` is in the way, another folder has the draft's
-        path by then, or the disk fails
+    :raises OSError: if it can not be moved: ``out`` is in the way, something else has the draft's
+        name or path by then, or the disk fails
     """
     with folders(draft) as (folder,):
-        folder.check_path(draft.name)
-        with folder.inside(draft.name, folder.look(draft.name)) as written:
+        made = made_as(draft) or folder.look(draft.name)
+        folder.check_path(draft.name, made)
+        with folder.inside(draft.name, made) as written:
             written.sync_all()
     move(draft, out)
 

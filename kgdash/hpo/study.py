@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -86,15 +87,12 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
             raise KgdashError(f"can not write {path}: it is read-only")
     try:
         with atomic_file(path.resolve()) as part:
-            os.truncate(part, 0)
             study = _study(part, create=True)
             study.set_user_attr(ATTRIBUTE, dict(about))
             study._storage.remove_session()
             if goes_on:
                 _copy_trials(path, part)
-            share(part)
-            if goes_on:
-                part.chmod(path.stat().st_mode)
+            share(part, stat.S_IMODE(path.stat().st_mode) if goes_on else None)
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return _study(path)

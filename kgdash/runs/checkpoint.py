@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file
@@ -72,7 +72,7 @@ class Checkpoint:
         with contextlib.suppress(OSError, SafetensorError, KgdashError):
             check_room(self._path.parent)
             with atomic_file(self._path) as part:
-                save_file(kept, part, about)
+                part.write_bytes(save(kept, about))  # `save_file` would put another in its place
             make_room(max(cache_limit(), self._path.stat().st_size), PLACE)
         self._last = time.monotonic()
 

@@ -20,7 +20,7 @@ from websockets import http11
 
 from kgdash.serving.connections import FewTaken, is_out_of_files, most_connections, tell_seldom
 from kgdash.serving.pace import Goes
-from kgdash.serving.resting import Unhurried
+from kgdash.serving.resting import Unhurried, ending
 from kgdash.serving.waiting import networks
 
 #: pieces of a message that has not ended
@@ -52,8 +52,8 @@ _MOST_PATH = 2**10
 #: connections that end where no file is left
 _ROOM = 2**9
 
-#: connections on which no request is under way, and those whose answer nobody reads, the last one,
-#: too; the ones that have been so for longest first
+#: connections on which no request is under way, and those whose answer nobody reads; the ones that
+#: have been so for longest first
 _silent: dict[UnhurriedHTTP, None] = {}
 _unread: dict[UnhurriedHTTP, None] = {}
 
@@ -62,11 +62,10 @@ _ended = False
 
 
 def _end_silent(count: int) -> None:
-    """End connections: of the silent or the unread, whichever are more, the longest so."""
-    most, others = sorted((_unread, _silent), key=len, reverse=True)
-    for first in list(islice(chain(most, others), count)):
-        first.forget()
-        first.transport.abort()
+    """End connections: of the silent, unread or ending, whichever are most, the longest so."""
+    kinds: list[dict[Any, None]] = sorted((ending, _unread, _silent), key=len, reverse=True)
+    for first in list(islice(chain(*kinds), count)):
+        first.abort()
 
 
 def _make_room(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
@@ -152,6 +151,11 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
         _silent.pop(self, None)
         _unread.pop(self, None)
 
+    def abort(self) -> None:
+        """End at once."""
+        self.forget()
+        self.transport.abort()
+
     def data_received(self, data: bytes) -> None:
         """Read; where a request begins, when it is its network's turn.
 
@@ -210,11 +214,11 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     def _note(self) -> None:
         """Keep in mind whether it may be ended."""
-        closes = self.transport.is_closing()  # once all is read, if ever
-        idle = not closes and self._is_answered()
-        unread = closes or (not idle and self.flow.write_paused)
+        is_open = self in self.connections and not self.transport.is_closing()
+        idle = self._is_answered()
+        unread = not idle and self.flow.write_paused
         for kept, is_one in ((_silent, idle), (_unread, unread)):
-            if is_one and self in self.connections:
+            if is_one and is_open:
                 kept.setdefault(self)
             else:
                 kept.pop(self, None)

@@ -27,9 +27,12 @@ _REST_BURST, _REST = 0.05, 0.2
 
 _greedy = Pace(_REST_BURST, _REST)
 
+#: those that end once what was sent is read, if ever, the ones that wait for longest first
+ending: dict[Resting, None] = {}
+
 
 class Resting:
-    """A transport of asyncio's that rests from reading, whoever else pauses it."""
+    """A transport of asyncio's that rests from reading, whoever else pauses it; one of `ending`."""
 
     def __init__(self, transport: Any) -> None:
         self._transport, self._rests, self._paused = transport, False, False
@@ -49,6 +52,17 @@ class Resting:
         self._paused = False
         if not self._rests:
             self._transport.resume_reading()
+
+    def close(self) -> None:
+        """End once what was sent is read."""
+        self._transport.close()
+        if self._transport.get_write_buffer_size():
+            ending.setdefault(self)
+
+    def abort(self) -> None:
+        """End at once."""
+        ending.pop(self, None)
+        self._transport.abort()
 
     def took(self, seconds: float) -> None:
         """Rest after reading took so much longer, if that was more than one's own share."""
@@ -73,6 +87,11 @@ class Unhurried(asyncio.Protocol):
         super().connection_made(
             transport if isinstance(transport, Resting) else Resting(transport)  # type: ignore[arg-type]
         )
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the transport."""
+        ending.pop(self.transport, None)
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Read, and rest after it."""

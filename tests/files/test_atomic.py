@@ -336,6 +336,48 @@ def test_what_was_written_elsewhere_replaces_nothing(lab):
     assert (lab.path / "moved" / "out").read_text() == "before"
 
 
+@pytest.mark.parametrize("act", ["share", "move", "publish"])
+def test_what_was_given_a_draft_s_name_stays_private(tmp_path, act):
+    """Who may write in the folder of an output had a private file there shared and published."""
+    private = tmp_path / "private"
+    private.mkdir() if act == "publish" else private.write_text("salary")
+    private.chmod(0o700)
+
+    def exchange(part):
+        part.rename(tmp_path / "away")
+        private.rename(part)
+        drafts.append(part)
+
+    def write():
+        if act == "publish":
+            with draft_folder(tmp_path / "out") as part:
+                exchange(part)
+                publish(part, tmp_path / "out")
+            return
+        with atomic_file(tmp_path / "out") as part:
+            part.write_text("whole")
+            exchange(part)
+            if act == "share":
+                share(part)
+
+    drafts: list[Path] = []
+    with pytest.raises(OSError, match="moved or exchanged meanwhile"):
+        write()
+    assert names(tmp_path) == sorted([drafts[0].name, "away"])
+    assert drafts[0].stat().st_mode & 0o777 == 0o700
+
+
+def test_a_pipe_in_a_draft_s_place_keeps_nobody_waiting(tmp_path):
+    def write(part):
+        part.unlink()
+        os.mkfifo(part)
+
+    with pytest.raises(KgdashError, match="it was moved or exchanged meanwhile"):
+        write_atomically(tmp_path / "out", write)
+    (left,) = tmp_path.iterdir()
+    assert left.is_fifo()
+
+
 @pytest.mark.parametrize("act", ["nothing", "share", "publish"])
 def test_a_folder_under_the_path_of_a_draft_folder_stays(lab, act):
     ended = (

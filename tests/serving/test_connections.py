@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from kgdash.serving import connections, reading
+from kgdash.serving import connections, reading, resting
 from kgdash.serving.pace import Pace
 from tests.support.own_loop import run_apart
 from tests.support.paths import ROOT
@@ -112,17 +112,18 @@ def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
     run_apart(come())
 
 
+async def at_once(scope, receive, send) -> None:
+    length = 2**24 * (scope["path"] == "/much")
+    head = [(b"content-length", str(length).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    await send({"type": "http.response.body", "body": bytes(length)})
+
+
 @pytest.mark.parametrize("kept", [b"close", b"keep-alive"])
 def test_nor_do_those_that_close_once_their_answer_is_read(monkeypatch, kept):
     """600 of one account, with 100 silent ones a second, left newcomers half of their log-ins."""
     monkeypatch.setattr(reading.UnhurriedHTTP, "most", 3)
     request = b"GET / HTTP/1.1\r\nHost: a\r\n"
-
-    async def at_once(scope, receive, send) -> None:
-        length = 2**24 * (scope["path"] == "/much")
-        head = [(b"content-length", str(length).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": head})
-        await send({"type": "http.response.body", "body": bytes(length)})
 
     async def come() -> None:
         async with served(at_once) as port:
@@ -144,6 +145,46 @@ def test_nor_do_those_that_close_once_their_answer_is_read(monkeypatch, kept):
     run_apart(come())
     assert not reading._silent
     assert not reading._unread
+    assert not resting.ending
+
+
+def test_nor_do_those_that_were_to_be_websockets(monkeypatch):
+    """A WebSocket that is refused behind an answer nobody reads ended never, and none counted it.
+
+    8,194 of a stranger left newcomers half of their log-ins.
+    """
+    monkeypatch.setattr(reading.UnhurriedHTTP, "most", 3)
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n"
+    upgrade = (
+        request + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+
+    async def refusing(scope, receive, send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+            return
+        await at_once(scope, receive, send)
+
+    async def come() -> None:
+        async with served(refusing) as port:
+            unread = []
+            for _ in range(3):
+                unread.append(await asyncio.open_connection("127.0.0.1", port, limit=1))
+                unread[-1][1].write(request.replace(b" / ", b" /much ") + b"\r\n")
+                await unread[-1][0].read(1)
+                unread[-1][1].write(upgrade)
+            async with asyncio.timeout(30):
+                while len(resting.ending) < 3:
+                    await asyncio.sleep(0.01)
+            for _ in range(3):
+                async with asyncio.timeout(30):
+                    assert b"200" in await answer_to(port, request + b"\r\n")
+            for _, writer in unread:
+                writer.transport.abort()
+
+    run_apart(come())
+    assert not resting.ending
 
 
 def test_the_silent_give_way_where_no_file_is_left(monkeypatch):

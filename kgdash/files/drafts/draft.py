@@ -69,13 +69,21 @@ def move(source: Path, target: Path, over: bool = False) -> None:
     """Rename a file or folder in one step, for good, see `folders`.
 
     :param over: whether a file that is there goes, on Windows, too
-    :raises OSError: if that can not be
+    :raises OSError: if that can not be, or something else has a draft's name or path by then
     """
     with folders(source, target) as (here, there):
+        if made := made_as(here.path / source.name):
+            here.check_path(source.name, made)
         here.rename(source.name, there, target.name or ".", over)
         _living.pop(here.path / source.name, None)  # what has its name by now is no draft
         for folder in {each.path: each for each in (here, there)}.values():
             folder.sync()
+
+
+def made_as(path: Path) -> os.stat_result | None:
+    """Return what the system knew of a draft as it was made; None of what is no draft."""
+    draft = _living.get(path.absolute())
+    return None if draft is None else draft.made
 
 
 @contextmanager

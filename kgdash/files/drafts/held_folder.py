@@ -18,8 +18,11 @@ _HELD = shutil.rmtree.avoids_symlink_attacks and {os.mkdir, os.rename} <= os.sup
 #: how a folder is opened; on Linux also one whose names may not be read
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 
-#: how what may have been exchanged is opened: no link is followed, no pipe waited for
-_CAREFULLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+#: how what may have been exchanged is opened: no pipe is waited for, and no link followed
+_AT_ONCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+_CAREFULLY = _AT_ONCE | getattr(os, "O_NOFOLLOW", 0)
+
+_EXCHANGED = "it was moved or exchanged meanwhile"
 
 #: what fsync says where a file system does not have it, or not for folders
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM)
@@ -95,13 +98,15 @@ class HeldFolder:
             return os.path.samestat(self.look(name), made)
         return False
 
-    def check_path(self, name: str) -> None:
-        """Refuse what another folder, by now, has under the path: not all was written here.
+    def check_path(self, name: str, made: os.stat_result) -> None:
+        """Refuse a name, or a path, that is another thing's by now: not all was written here.
 
         :raises OSError: saying so
         """
         if not os.path.samestat(os.lstat(self.path / name), self.look(name)):
             raise OSError(errno.ESTALE, "its folder was moved or exchanged meanwhile")
+        if not self.is_same(name, made):
+            raise OSError(errno.ESTALE, _EXCHANGED)
 
     def open(self, name: str) -> int:
         """Open something here for looking at it.
@@ -125,19 +130,19 @@ class HeldFolder:
         """
         os.mkdir(self._at(name), 0o700, dir_fd=self._handle)
 
-    def set_mode(self, name: str, of_file: int, of_folder: int) -> None:
-        """Set who may read, write and enter what is here; of what a link leads to, nothing.
+    def set_mode(self, name: str, made: os.stat_result, mode: int) -> None:
+        """Set who may read, write and enter what was made here.
 
-        :raises OSError: if that can not be
+        :raises OSError: if that can not be, or something else has its name by now
         """
         if self._handle is None:
-            path = self.path / name
-            path.chmod(of_folder if path.is_dir() else of_file)
+            (self.path / name).chmod(mode)
             return
         opened = self.open(name)
         try:
-            is_folder = stat.S_ISDIR(os.fstat(opened).st_mode)
-            os.fchmod(opened, of_folder if is_folder else of_file)
+            if not os.path.samestat(os.fstat(opened), made):
+                raise OSError(errno.ESTALE, _EXCHANGED)
+            os.fchmod(opened, mode)
         finally:
             os.close(opened)
 
@@ -211,7 +216,7 @@ def sync(path: str | Path, within: int | None = None) -> None:
     :raises OSError: if the disk fails
     """
     try:
-        held = os.open(path, os.O_RDONLY, dir_fd=within)
+        held = os.open(path, _AT_ONCE, dir_fd=within)
         try:
             os.fsync(held)
         finally:

@@ -178,9 +178,9 @@ def _question(scope: Scope) -> ASGIApp:
         address += "?" + scope["query_string"].decode("latin-1")
     # One slash: "//host" would lead elsewhere.
     address = "/" + address.lstrip("/\\")
-    if len(address) > _LONGEST_LINK:
+    if len(written := escape(address)) > _LONGEST_LINK:
         return plain_page("Too long", "<p>Nobody sends a page's address of such length.</p>", 414)
-    return plain_page("Open kgdash?", _ASK.format(address=escape(address)))
+    return plain_page("Open kgdash?", _ASK.format(address=written))
 
 
 def leave_files_of_this_folder(dashboard: Path) -> None:
