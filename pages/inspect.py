@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.runs.call import Call
 from kgdash.studies.inspection.inspection import inspect_triple
 from kgdash.ui.inspection.card import show_trust
 from kgdash.ui.inspection.deeper import OPEN_VIEWS, VIEWS
@@ -18,7 +19,7 @@ show_way_through(run, triple)
 found = computed(
     "Scoring candidates and counting negatives",
     (run.identity, "inspection", triple),
-    lambda report: inspect_triple(run, triple, progress=report),
+    Call(inspect_triple, run, triple),
 )
 show_trust(found)
 show_verdict(found)

@@ -27,7 +27,10 @@ _REST_BURST, _REST = 0.05, 0.2
 
 _greedy = Pace(_REST_BURST, _REST)
 
-#: those that end once what was sent is read, if ever, the ones that wait for longest first
+#: seconds that a connection which is to end may read nothing of what was sent, and has for it all
+_STALLED, _ALL_READ = 20.0, 60.0
+
+#: those that end once what was sent is read, the ones that wait for longest first
 ending: dict[Resting, None] = {}
 
 
@@ -54,10 +57,21 @@ class Resting:
             self._transport.resume_reading()
 
     def close(self) -> None:
-        """End once what was sent is read."""
+        """End once what was sent is read, or is read no more."""
         self._transport.close()
-        if self._transport.get_write_buffer_size():
-            ending.setdefault(self)
+        if (left := self._transport.get_write_buffer_size()) and self not in ending:
+            ending[self] = None
+            self._look_again(left, time.monotonic() + _ALL_READ)
+
+    def _look_again(self, left: int, until: float) -> None:
+        asyncio.get_running_loop().call_later(_STALLED, self._look, left, until)
+
+    def _look(self, before: int, until: float) -> None:
+        left = self._transport.get_write_buffer_size()
+        if self in ending and (left == before or time.monotonic() > until):
+            self.abort()
+        elif self in ending:
+            self._look_again(left, until)
 
     def abort(self) -> None:
         """End at once."""
@@ -92,6 +106,13 @@ class Unhurried(asyncio.Protocol):
         """Forget the transport."""
         ending.pop(self.transport, None)
         super().connection_lost(exc)
+
+    def eof_received(self) -> bool | None:
+        """End, but not past the transport that rests."""
+        stays: bool | None = super().eof_received()  # type: ignore[func-returns-value]
+        if not stays:
+            self.transport.close()
+        return stays
 
     def data_received(self, data: bytes) -> None:
         """Read, and rest after it."""

@@ -11,9 +11,18 @@ from tests.support.own_loop import run_apart
 
 
 class Line:
-    """A transport that only knows whether it is read."""
+    """A transport that knows whether it is read, what is unsent, and whether it was ended."""
 
-    reads = True
+    reads, left, ended = True, 0, False
+
+    def get_write_buffer_size(self) -> int:
+        return self.left
+
+    def close(self) -> None:
+        pass
+
+    def abort(self) -> None:
+        self.ended = True
 
     def pause_reading(self) -> None:
         self.reads = False
@@ -55,3 +64,26 @@ def test_who_takes_long_rests_whatever_the_protocol_wants():
         assert line.reads
 
     run_apart(read())
+
+
+@pytest.mark.parametrize(("each", "ended"), [(0, True), (1, True), (40, False)])
+def test_what_was_sent_is_waited_for_while_it_is_read(monkeypatch, each, ended):
+    """Tabs that closed amid a message of 5 MB, and read no more, kept it for ever."""
+    monkeypatch.setattr(resting, "_STALLED", 0.02)
+    monkeypatch.setattr(resting, "_ALL_READ", 0.1)
+
+    async def read() -> bool:
+        line = Line()
+        line.left = 100
+        going = Resting(line)
+        for _ in range(2):
+            going.close()
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+            line.left = max(0, line.left - each)
+            if not line.left:
+                resting.ending.pop(going, None)  # as it is when the connection is lost
+        return line.ended
+
+    assert run_apart(read()) is ended
+    assert not resting.ending

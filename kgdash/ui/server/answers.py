@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgdash.files.event_log import note
+from kgdash.serving.connections import most_connections
 from kgdash.serving.pace import Full, Pace, Turns
 
 #: answers that one visitor gets at once, so many others wait, and bytes of a piece of them
@@ -21,9 +22,10 @@ _AT_ONCE, _WAIT, _PIECE = 16, 500, 2**16
 #: after that, and as how many an answer counts by itself
 _BURST, _PER_SECOND, _ANSWER = 4096, 320, 8
 
-#: requests of all visitors that are under way or wait, beyond which each has few, those of three
-#: pages that open. Their connections are not silent, so none would give way to who is new
-_MANY, _FEW = 2048, 192
+#: the part of all connections that requests of all visitors take, under way or waiting, from which
+#: on each visitor has but such a part of what is left, or so few: first those of three pages that
+#: open. These connections are not silent, so none would give way to who is new
+_MANY, _SHARE, _FEWEST = 1 / 4, 1 / 32, 16
 
 #: where files of pages lie; all else is read of the disk in pieces
 _FILES = "/media/"
@@ -39,6 +41,7 @@ class Answers:
     def __init__(self) -> None:
         self._turns = defaultdict[str, Turns](lambda: Turns(_AT_ONCE, 0, inf, _WAIT))
         self._paces = defaultdict[str, Pace](lambda: Pace(_BURST, _PER_SECOND))
+        self._most = most_connections()
         #: requests, and bytes of large answers
         self._asked, self._large = Counter[str](), Counter[str]()
 
@@ -76,7 +79,9 @@ class Answers:
 
     @contextmanager
     def _counted(self, owner: str) -> Iterator[None]:
-        if self._asked.total() >= _MANY and self._asked[owner] >= _FEW:
+        left = self._most - self._asked.total()
+        own = max(left * _SHARE, _FEWEST)
+        if left <= self._most * (1 - _MANY) and self._asked[owner] >= own:
             raise Full
         self._asked[owner] += 1
         try:

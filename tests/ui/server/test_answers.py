@@ -135,25 +135,29 @@ def test_who_leaves_has_nothing_under_way():
 
 
 def test_where_many_wait_each_visitor_has_few(monkeypatch):
-    """Sixteen accounts whose 500 requests each waited left nobody new a connection."""
-    monkeypatch.setattr(answers, "_MANY", 40)
-    monkeypatch.setattr(answers, "_FEW", 20)
+    """Sixteen accounts whose 500 requests each waited left nobody new a connection.
+
+    So did 42 whose 176 did.
+    """
+    monkeypatch.setattr(answers, "most_connections", lambda: 160)
+    monkeypatch.setattr(answers, "_SHARE", 1 / 6)
 
     async def many():
         given, reader = Answers(), Reader(takes=0)
         tasks = []
-        for owner in ("ada", "bob", "eve"):
+        for owner in ("ada", "bob", "eve", "joe"):
             tasks += [ask(given, owner, b"x", reader) for _ in range(30)]
             await asyncio.sleep(0.02)
         waits = sum(not task.done() for task in tasks)
         reader.reads.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
         await ask(given, "bob", b"x", Reader(takes=99))
-        counts = [sum(isinstance(each, Full) for each in found[at : at + 30]) for at in (0, 30, 60)]
+        full = [isinstance(each, Full) for each in found]
+        counts = [sum(full[at : at + 30]) for at in range(0, 120, 30)]
         return waits, counts, given._asked.total(), dict(given._asked)
 
-    # Ada's thirty, Bob's up to where there are forty and twenty of his, twenty of Eve's.
-    assert run_apart(many()) == (70, [0, 10, 10], 0, {})
+    # Ada's thirty; Bob's until there are forty and he has a sixth of what is left; few of others.
+    assert run_apart(many()) == (30 + 19 + 16 + 16, [0, 11, 14, 14], 0, {})
 
 
 def test_answers_have_a_pace_and_are_not_packed(monkeypatch):
