@@ -1,5 +1,6 @@
 """What ranks say at a glance, in sentences made by rules (numbers.md#22-verdicts)."""
 
+import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
@@ -47,8 +48,11 @@ def groups_verdict(
     if len(large) < 2:
         return f"No two groups have {SMALL} triples: none is told from another."
     ordered = large.sort_values("value", ascending=metric.increasing, kind="stable")
-    worst, best = _named(ordered.iloc[0]), _named(ordered.iloc[-1])
+    worst, best = _first(ordered), _first(ordered.iloc[::-1])
     said = f"{metric.short or metric.label} is worst in {worst}, and best in {best}."
+    if (alike := _alike(ordered)) == len(ordered):
+        value = number(float(ordered["value"].iloc[0]))
+        said = f"{metric.short or metric.label} is {value} in all {alike:,} groups."
     large = large.dropna(subset="low")
     if not len(large):
         return f"{said} There are no intervals of it here."
@@ -61,6 +65,17 @@ def groups_verdict(
     )
 
 
-def _named(row: pd.Series) -> str:
+def _first(groups: pd.DataFrame) -> str:
+    """Name the first group and its value, and how many are like it, which stand behind it."""
+    row, others = groups.iloc[0], _alike(groups) - 1
+    if others:
+        more = "another" if others == 1 else f"{others:,} others"
+        return f"**{row['group']}** and {more} alike, {number(row['value'])}"
     value = Estimate(row["value"], row["low"], row["high"], int(row["triples"]))
     return f"**{row['group']}**, {with_interval(value)}"
+
+
+def _alike(groups: pd.DataFrame) -> int:
+    """Count the groups whose value is the first one's."""
+    values = groups["value"].to_numpy()
+    return int(np.isclose(values, values[0], rtol=1e-9, atol=0).sum())

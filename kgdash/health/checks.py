@@ -151,13 +151,19 @@ def _constant_queries(evidence: Evidence, _: pd.DataFrame) -> Finding:
 def _saturation(evidence: Evidence, _: pd.DataFrame) -> Finding:
     spread = evidence.spread
     top, rivals = shared_best(spread), (spread["candidates"] - 1).to_numpy()
-    saturated = (top >= 2) & (top >= _SHARED * rivals) & ~constant_queries(spread)
+    several = (top >= 2) & ~constant_queries(spread)
+    saturated = several & (top >= _SHARED * rivals)
     count, share = int(saturated.sum()), float(saturated.mean()) if len(spread) else 0.0
-    text = "The best score of a query is hardly ever shared."
+    text = "Where a query's scores differ at all, no two candidates share the best one."
     if count:
         text = (
             f"In {count:,} of {len(spread):,} ranks ({percent(share, 1)}) the best candidates "
             f"share one score, at most {int(top[saturated].max()):,} of them: the top has no order."
+        )
+    elif several.any():
+        text = (
+            f"In {several.sum():,} of {len(spread):,} ranks ({percent(several.mean(), 1)}) several "
+            f"candidates share the best score, but nowhere {_SHARED:.0%} of them."
         )
     rule = (
         f"a fault where in {_SATURATED:.0%} of the ranks two or more candidates, and {_SHARED:.0%} "

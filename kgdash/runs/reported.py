@@ -32,9 +32,6 @@ _MET = 0.002
 #: as a share of it, as two digits tell
 _MOST_LOST, _MOST_SHARE = 0.005, 0.05
 
-#: zeros at the end that are of a format
-_PADDED = 3
-
 _SIDES = ("both", "tail", "head")
 _FILTERS = {"train+valid+test": "known triples filtered", "none": "nothing filtered"}
 
@@ -205,12 +202,10 @@ def _rounding(key: str, value: Decimal | float) -> float:
     """Return half a unit of a value's last digit: 0.005 of "0.30", and 0.5 of a mean rank "12".
 
     Whole numbers of a metric that ends at 1 or 2 would be met by nearly all values, so that they
-    are taken as they stand. Three zeros at the end are of a format: 0.75000 is 0.75, 0.3000 0.30.
+    are taken as they stand.
     """
     written = value if isinstance(value, Decimal) else Decimal(f"{value:.15g}")
-    exponent, least = _last_place(written), _last_place(written.normalize())
-    if exponent <= min(least, 0) - _PADDED:
-        exponent = min(least, -2)
+    exponent = _last_place(written)
     half = 0.5 * 10.0 ** min(exponent, 300) * (1 + 1e-9)
     if math.isinf(find_metric(key).values.right):
         return min(half, _MOST_SHARE * abs(float(value))) if exponent > 0 else half

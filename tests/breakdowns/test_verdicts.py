@@ -78,6 +78,23 @@ def test_groups(metric, worst, best):
     assert "nothing, some 0.4" in groups_verdict(GROUPS, 0.5, find_metric(metric), level=0.9)
 
 
+def test_groups_of_one_value_are_none_of_them_first():
+    """ "Best in" named one of nineteen relations that had a Hits@10 of 1."""
+    alike = GROUPS.assign(value=[1.0, 0.4, 1 - 1e-12, 1.0, 1.0, np.nan])
+    said = groups_verdict(alike, 0.5, find_metric("mrr"))
+    assert (
+        "worst in **b**, 0.400 (0.300 to 0.490), and best in **d** and 2 others alike, 1.00."
+        in said
+    )
+    assert "worst in **a** and 2 others alike, 1.00, and best in **b**" in groups_verdict(
+        alike, 0.5, find_metric("arithmetic_mean_rank")
+    )
+    two = alike[alike["group"] != "c"]
+    assert "best in **d** and another alike" in groups_verdict(two, 0.5, find_metric("mrr"))
+    said = groups_verdict(alike.assign(value=0.5), 0.5, find_metric("mrr"))
+    assert said.startswith("MRR is 0.500 in all 5 groups. Of 4 groups")
+
+
 def test_metrics_without_intervals_and_too_few_groups():
     bare = GROUPS.assign(low=np.nan, high=np.nan)
     said = groups_verdict(bare, 0.5, find_metric("median_rank"))

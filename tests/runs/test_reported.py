@@ -90,7 +90,7 @@ def test_reading(tmp_path):
         *[("mrr=0.8", True), ("mrr=0.80", False), ("mrr=0.75", True), ("mrr=0.750", False)],
         *[("mrr=1.0", False), ("mrr=1", False), ("hits@1=1.0", False), ("hits@1=0", False)],
         *[("hits@1=0.0", False), ("hits@10=1.0", True), ("hits@10=1", False)],
-        *[("mrr=0.75000", True), ("mrr=0.7500", False), ("mrr=0.80000", False)],
+        *[("mrr=0.75000", False), ("mrr=0.75414", True), ("hits@10=0.97000", False)],
         *[("mrr=1.00000", False), ("hits@1=0.00000", False), ("mr=2.34000", True)],
         *[("mr=2.00000", False), ("hits@1=1e-99999999", False)],
         *[("mrr=7.5e-1", True), ("mrr=7.54e-1", True), ("hits@1=0e9", False)],
