@@ -102,6 +102,10 @@ class Reading(Call):
         super().__init__(function, *arguments, **named)
         self._reader = visitor()
 
+    def by_name(self) -> Call:
+        """Return this: it names nothing, and is sent at once."""
+        return self
+
     @property
     def is_little(self) -> bool:
         """Tell whether all that is read are short texts, neither packed nor on disk."""

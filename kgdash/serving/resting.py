@@ -107,12 +107,10 @@ class Unhurried(asyncio.Protocol):
         ending.pop(self.transport, None)
         super().connection_lost(exc)
 
-    def eof_received(self) -> bool | None:
-        """End, but not past the transport that rests."""
-        stays: bool | None = super().eof_received()  # type: ignore[func-returns-value]
-        if not stays:
-            self.transport.close()
-        return stays
+    def eof_received(self) -> None:
+        """End, as asyncio would, but not past the transport that rests."""
+        super().eof_received()
+        self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Read, and rest after it."""

@@ -43,12 +43,13 @@ def make_bytes(content: bytes, size: int) -> int:
     return len(bytearray(size))
 
 
-def take_a_while(seconds: float, progress: Progress) -> None:
-    """Report one of four for some seconds."""
+def take_a_while(seconds: float, progress: Progress) -> float:
+    """Report one of four for some seconds, and return how many."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         progress(1.0, 4.0)
         time.sleep(0.01)
+    return seconds
 
 
 def grow(mebibytes: int, progress: Progress) -> int:

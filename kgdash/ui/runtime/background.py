@@ -17,7 +17,7 @@ from kgdash.files.visitor import visitor
 from kgdash.progress import Progress, duration_text
 from kgdash.runs.call import Call
 from kgdash.ui.runtime.held import graphs_in
-from kgdash.ui.runtime.long_work import call_results
+from kgdash.ui.runtime.long_work import call_results, goes_out
 
 #: takes the progress to report to and the latest result so far (None at first); yields results
 Steps = Callable[[Progress, Any], Iterable[Any]]
@@ -81,6 +81,8 @@ class Job:
         """
         self.started = time.monotonic()
         self._kind, self._finished = kind, finished
+        if goes_out(steps):  # it may wait in line, in each of many tabs, and then holds no run
+            steps = steps.by_name()
         self._state = _State(steps, latest)
         # The thread does not refer to the job, so that it learns when the job is dropped.
         weakref.finalize(self, self._state.cancel.set)

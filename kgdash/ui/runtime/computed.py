@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -18,6 +19,7 @@ from kgdash.ui.runtime.page_turns import turn_given_back
 from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.shared_jobs import shared_jobs
 from kgdash.ui.runtime.visitors import stay_admitted
+from kgdash.ui.runtime.waiting_aside import wait_aside
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
@@ -96,9 +98,11 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
         st.session_state[_WAITED] = waited
     job = waited.job
     report = reporter(slot, label, key, lambda: job.place)
-    with turn_given_back():
+    give_way = partial(wait_aside, slot, label, waited, partial(_stop, key))
+    with turn_given_back(give_way):
         while not job.wait(0.1):
             report(*job.progress)
+            give_way()
     stop_waiting()
     if isinstance(job.error, KgdashError):
         raise job.error

@@ -50,18 +50,22 @@ def load_source(source: str, dataset: str = "") -> Run:
 
 
 def loaded_runs() -> Iterator[tuple[Run, str]]:
-    """Yield each run that stays loaded, and who asked for it last: in which order they may go.
+    """Yield each run that is loaded, and who asked for it last: in which order they may go.
 
-    Those that several visitors asked for lately come last, and the latest after them.
+    First those that were let go of and are still in use; those that several visitors asked for
+    lately come last, and the latest after them.
     """
     with _guard:
         opened = list(_opened.values())
+        _left[:] = [(ref, owner) for ref, owner in _left if ref() is not None]
+        left = [(run, owner) for ref, owner in _left if (run := ref()) is not None]
+    yield from left
     since = time.monotonic() - _LATELY
     shared = [sum(at > since for at in each.askers.values()) > 1 for each in opened[:-1]]
     order = sorted(range(len(shared)), key=shared.__getitem__)
     for each in (*(opened[at] for at in order), *opened[-1:]):
         if (run := each.run()) is not None:
-            yield run, next(reversed(each.askers))
+            yield run, _owner(each)
 
 
 def forget_runs(graphs: Collection[int]) -> None:
@@ -71,6 +75,7 @@ def forget_runs(graphs: Collection[int]) -> None:
             if (run := each.run()) is None or id(run.graph) in graphs:
                 del _opened[key]
                 each.loader.clear(*key)
+                _left.append((each.run, _owner(each)))
 
 
 def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
@@ -109,7 +114,13 @@ _Key = tuple[str, str | None, Any]
 
 #: by what was asked for; the latest last
 _opened: dict[_Key, _Opened] = {}
+#: those that were let go of, and whose they were
+_left: list[tuple[weakref.ref[Run], str]] = []
 _guard = threading.Lock()
+
+
+def _owner(opened: _Opened) -> str:
+    return next(reversed(opened.askers))
 
 
 def _note(loader: Any, key: _Key, run: Run) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from kgdash.engine.workers import lowest_priority
 from kgdash.errors import KgdashError
@@ -36,7 +36,7 @@ class _TooLong(Exception):
     """Raised where work is to go on in another process; holds the call."""
 
 
-def goes_out(work: Any) -> bool:
+def goes_out(work: Any) -> TypeGuard[Call]:
     """Tell whether work may go to a worker process."""
     return isinstance(work, Call) and line().workers > 0
 

@@ -46,9 +46,11 @@ class MemoryBound:
         if has <= self._next or not self._lock.acquire(blocking=False):
             return
         try:
-            while (over := has - most + _STEP) > 0 and self._let_go(over):
+            freed = _STEP
+            # What is in use goes when that ends; until then, nothing else goes in its place.
+            while freed > 0 and (over := has - most + _STEP) > 0 and self._let_go(over):
                 give_back_now()
-                has = own_memory()
+                freed, has = has - own_memory() - over // 8, own_memory()
             self._next = max(most, has + _STEP)
         finally:
             self._lock.release()
@@ -65,7 +67,16 @@ def memory_bounded() -> Iterator[None]:
     try:
         yield
     finally:
-        _bound.keep(_machine() // 4 if visitor().is_local else memory_budget() * 3 // 4)
+        _bound.keep(_most())
+
+
+def is_short() -> bool:
+    """Tell whether the process has more than that, where people log in."""
+    return not visitor().is_local and own_memory() > _most()
+
+
+def _most() -> int:
+    return _machine() // 4 if visitor().is_local else memory_budget() * 3 // 4
 
 
 def _machine() -> int:

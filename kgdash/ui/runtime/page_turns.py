@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
@@ -57,18 +57,22 @@ def page_turn() -> Iterator[None]:
 
 
 @contextmanager
-def turn_given_back() -> Iterator[None]:
-    """Let other pages of the visitor run while this one waits; then wait for another turn."""
+def turn_given_back(waiting: Callable[[], None]) -> Iterator[None]:
+    """Let other pages of the visitor run while this one waits; then wait for another turn.
+
+    :param waiting: called again and again while it does; may end the page's run
+    """
     _give_back()
     yield
-    _take()
+    _take(waiting)
 
 
-def _take() -> None:
+def _take(waiting: Callable[[], None] = lambda: None) -> None:
     turns = getattr(_own, "turns", None)
     if turns is not None:
         while not turns.acquire(timeout=_BEAT):
             _ = "run" in st.session_state  # ends this run if another one, or none, is wanted
+            waiting()
         _own.has_turn = True
 
 

@@ -68,8 +68,7 @@ def _is_wanted(run: Run) -> bool:
 
 def _start(run: Run, keep: Callable[[Any], None]) -> Job:
     # Nothing comes of it but tables: without a result yet, who joins would start it anew.
-    # By name, as it may wait in line, or be stopped, in each of many tabs.
-    work = Call(prepare_pages, run, gives_way=True).by_name()
+    work = Call(prepare_pages, run, gives_way=True).by_name()  # which may be stopped, and stay so
     return Job(work, False, "preparation", finished=lambda _: keep(True))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -22,6 +23,7 @@ from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.page_turns import turn_given_back
 from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.runtime.shared_jobs import Waiting, own_jobs, shared_jobs
+from kgdash.ui.runtime.waiting_aside import wait_aside
 
 #: seconds that a first result is held back in case that the last one is there by then
 _PATIENCE = 0.4
@@ -59,9 +61,11 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
         st.session_state[_JOB] = waiting
     job = waiting.job
     report = reporter(slot, label, key, lambda: job.place)
-    with turn_given_back():
+    give_way = partial(wait_aside, slot, label, waiting, _leave)
+    with turn_given_back(give_way):
         while not job.wait_for_result(0.1):
             report(*job.progress)
+            give_way()
         slot.empty()
         job.wait(job.started + _PATIENCE - time.monotonic())
     if job.status == "failed":

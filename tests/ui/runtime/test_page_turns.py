@@ -40,7 +40,7 @@ class Page(threading.Thread):
     def run(self):
         with working_for(Visitor(folder=self.owner)), page_turn():
             if self.waits:
-                with turn_given_back():
+                with turn_given_back(lambda: None):
                     self.runs.set()
                     self.end.wait(PATIENCE)
             else:
@@ -107,10 +107,10 @@ def test_a_page_that_is_left_while_it_waits_holds_no_turn(monkeypatch):
         with pytest.raises(Left), page_turn():
             raise AssertionError
         running[0].leave()
-        with pytest.raises(Left), page_turn(), turn_given_back():
+        with pytest.raises(Left), page_turn(), turn_given_back(lambda: None):
             raise Left
         for _ in range(3):
-            with page_turn(), turn_given_back():
+            with page_turn(), turn_given_back(lambda: None):
                 pass
     running[1].leave()
 
