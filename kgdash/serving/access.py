@@ -96,4 +96,5 @@ def _is_among(known: set[str], people: frozenset[str]) -> bool:
 
 def _folder(issuer: str, subject: str) -> str:
     """Name the folder of somebody's own things: of the identity, since addresses pass on."""
-    return hashlib.sha256(f"{len(issuer)} {issuer} {subject}".encode()).hexdigest()[:32]
+    who = f"{len(issuer)} {issuer} {subject}".encode(errors="surrogatepass")
+    return hashlib.sha256(who).hexdigest()[:32]

@@ -64,6 +64,7 @@ def test_a_folder_is_the_identitys():
     folders = {let_in(sub="1").folder, let_in(sub="2").folder, let_in(iss="https://b").folder}
     assert len(folders) == 3
     assert let_in(iss="a b", sub="c").folder != let_in(iss="a", sub="b c").folder
+    assert let_in(sub="\ud800").folder != let_in(sub="\ud801").folder  # was a traceback
 
 
 @pytest.mark.parametrize(

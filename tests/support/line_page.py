@@ -12,7 +12,7 @@ from tests.support.worker_calls import go_silent, take_a_while
 
 name, is_short = st.query_params["name"], "short" in st.query_params
 if is_short:
-    waiting_aside.is_short = lambda: True
+    waiting_aside.is_short = lambda owner: True
 st.title("Before")
 computed(
     f"Counting {name}", (name,), Call(take_a_while, 5.0) if is_short else Call(go_silent, 60.0)

@@ -23,7 +23,7 @@ from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.triple_relik import Relik, sampled_relik
 
 #: what counts as known, unless told otherwise
-FILTER = default_filter(None)
+FILTER: str = default_filter(None)
 
 #: of the negatives that beat a triple, so many are listed unless told otherwise
 K = 10

@@ -6,12 +6,11 @@ indexes that pages ask for, each of which somebody could make large. So the proc
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kgdash.files.memory import memory_budget, own_memory
+from kgdash.files.memory import own_memory
 from kgdash.files.visitor import visitor
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
@@ -20,6 +19,7 @@ from kgdash.ui.runtime.background import forget_jobs
 from kgdash.ui.runtime.held import held_bytes
 from kgdash.ui.runtime.loaded_runs import forget_runs, loaded_runs
 from kgdash.ui.runtime.result_cache import leaving, memory
+from kgdash.ui.runtime.short_memory import most_memory
 
 #: bytes by which the process is below its bound when enough was let go of, or by which it may grow
 #: until it is asked again
@@ -58,32 +58,11 @@ class MemoryBound:
 
 @contextmanager
 def memory_bounded() -> Iterator[None]:
-    """Run a page, and let go of what is kept once that is over and the process has too much memory.
-
-    Where people log in, that is three quarters of what one computation may take
-    (`memory_budget`), at one's own machine a quarter of the machine's. Linux alone says what a
-    process has.
-    """
+    """Run a page, and let go of what is kept once that is over and memory is short."""
     try:
         yield
     finally:
-        _bound.keep(_most())
-
-
-def is_short() -> bool:
-    """Tell whether the process has more than that, where people log in."""
-    return not visitor().is_local and own_memory() > _most()
-
-
-def _most() -> int:
-    return _machine() // 4 if visitor().is_local else memory_budget() * 3 // 4
-
-
-def _machine() -> int:
-    """Return the bytes of this machine's memory; 0 on Windows, where nothing is measured."""
-    if not hasattr(os, "sysconf"):
-        return 0
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        _bound.keep(most_memory(visitor().owner))
 
 
 def _let_go(bytes_: int) -> bool:

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.background import time_left
-from kgdash.ui.runtime.memory_bound import is_short
 from kgdash.ui.runtime.shared_jobs import Waiting
+from kgdash.ui.runtime.short_memory import is_short
 
 #: seconds between two looks at the computation
 _POLL = 2.0
@@ -26,7 +27,7 @@ def wait_aside(slot: Any, label: str, waiting: Waiting, stop: Callable[[], None]
     :param waiting: for it
     :param stop: has it stopped, at a click
     """
-    if is_short():
+    if is_short(visitor().owner):
         with slot.container(border=True):
             _watch(label, waiting, stop, time.monotonic())
         st.stop()

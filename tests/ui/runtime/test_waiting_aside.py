@@ -2,10 +2,9 @@
 
 from types import SimpleNamespace
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgdash.ui.runtime import memory_bound, waiting_aside
+from kgdash.ui.runtime import waiting_aside
 
 PATIENCE = 60
 
@@ -45,7 +44,7 @@ def open_page(stop=list) -> AppTest:
 
 def test_it_ends_and_shows_how_far_it_is(monkeypatch):
     stopped = []
-    monkeypatch.setattr(waiting_aside, "is_short", lambda: True)
+    monkeypatch.setattr(waiting_aside, "is_short", lambda owner: True)
     app = open_page(lambda: stopped.append(True))
     assert not app.caption
     assert app.get("progress")[0].proto.text == "Counting, 2nd in line"
@@ -55,16 +54,7 @@ def test_it_ends_and_shows_how_far_it_is(monkeypatch):
 
 
 def test_elsewhere_it_goes_on(monkeypatch):
-    monkeypatch.setattr(waiting_aside, "is_short", lambda: False)
+    monkeypatch.setattr(waiting_aside, "is_short", lambda owner: False)
     app = open_page()
     assert app.caption[0].value == "After"
     assert not app.button
-
-
-@pytest.mark.parametrize(("folder", "has", "short"), [("a", 2, True), ("a", 1, False)])
-def test_memory_is_short_where_people_log_in(monkeypatch, as_visitor, folder, has, short):
-    monkeypatch.setenv("KGDASH_MEMORY", "2G")
-    monkeypatch.setattr(memory_bound, "own_memory", lambda: has * 2**30)
-    assert not memory_bound.is_short()
-    as_visitor(name=folder, folder=folder)
-    assert memory_bound.is_short() is short
