@@ -6,7 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from kgdash.runs import Run
 from kgdash.runs.call import remember
 from kgdash.runs.library import run_folder
 from kgdash.runs.loading import load
+from kgdash.ui.runtime.page_turns import turn_at
 
 #: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
 #: larger than so many bytes, all that a trust card may ask: names take fifty times that in memory
@@ -44,8 +45,11 @@ def load_source(source: str, dataset: str = "") -> Run:
     of = dataset.strip() or None
     stamp = _stamp(folder, of)
     load_once = _load_small if not of and is_small(stamp) else _load
-    run: Run = load_once(name, of, stamp)
-    _note(load_once, (name, of, stamp), run)
+    key = name, of, stamp
+    # What a model is made of may take as much again.
+    with nullcontext() if key in _opened else turn_at("loads", 1):
+        run: Run = load_once(*key)
+    _note(load_once, key, run)
     return run
 
 

@@ -38,6 +38,22 @@ def turns_of(owner: str, what: str, most: int) -> threading.BoundedSemaphore:
 
 
 @contextmanager
+def turn_at(what: str, most: int) -> Iterator[None]:
+    """Do something once less than so much of it is done for the visitor; at this machine, at once.
+
+    It ends where another run of the page, or none, is wanted.
+    """
+    owner = visitor().owner
+    turns = turns_of(owner, what, most) if owner else None
+    _wait_for(turns)
+    try:
+        yield
+    finally:
+        if turns is not None:
+            turns.release()
+
+
+@contextmanager
 def page_turn() -> Iterator[None]:
     """Run a page once fewer than `AT_ONCE` of the visitor's run; at this machine, at once.
 
@@ -70,10 +86,16 @@ def turn_given_back(waiting: Callable[[], None]) -> Iterator[None]:
 def _take(waiting: Callable[[], None] = lambda: None) -> None:
     turns = getattr(_own, "turns", None)
     if turns is not None:
-        while not turns.acquire(timeout=_BEAT):
-            _ = "run" in st.session_state  # ends this run if another one, or none, is wanted
-            waiting()
+        _wait_for(turns, waiting)
         _own.has_turn = True
+
+
+def _wait_for(
+    turns: threading.BoundedSemaphore | None, waiting: Callable[[], None] = lambda: None
+) -> None:
+    while turns is not None and not turns.acquire(timeout=_BEAT):
+        _ = "run" in st.session_state  # ends this run if another one, or none, is wanted
+        waiting()
 
 
 def _give_back() -> None:

@@ -115,6 +115,26 @@ def test_a_page_that_is_left_while_it_waits_holds_no_turn(monkeypatch):
     running[1].leave()
 
 
+def test_turns_at_something_are_each_visitors_own():
+    """Two pages of each of four accounts loaded runs at once: 4.4 GB of sixteen small files."""
+    begun, end = threading.Event(), threading.Event()
+
+    def load(owner):
+        with working_for(Visitor(folder=owner)), page_turns.turn_at("loads", 1):
+            begun.set()
+            end.wait(PATIENCE)
+
+    def loads(owner):
+        begun.clear()
+        threading.Thread(target=load, args=(owner,), daemon=True).start()
+        return begun.wait(0.3)
+
+    assert [loads(owner) for owner in ("ada", "ada", "bob", "", "")] == [True, False, *[True] * 3]
+    end.set()
+    assert begun.wait(PATIENCE)
+    assert loads("ada")
+
+
 def test_the_server_has_threads_for_several_visitors_files(monkeypatch):
     intervals = []
     monkeypatch.setattr(page_turns.sys, "setswitchinterval", intervals.append)

@@ -98,16 +98,19 @@ def test_each_page_takes_a_turn_of_the_visitors_pages(monkeypatch):
     taken = []
 
     class Turns:
+        def __init__(self, owner, what, most):
+            self.what = what
+
         def acquire(self, timeout):
-            taken.append(1)
+            taken.append((self.what, 1))
             return True
 
         def release(self):
-            taken.append(-1)
+            taken.append((self.what, -1))
 
-    monkeypatch.setattr(page_turns, "turns_of", lambda owner, what, most: Turns())
+    monkeypatch.setattr(page_turns, "turns_of", Turns)
     visit("ada", "metric_guide")
-    assert taken == [1, -1]
+    assert [each for each in taken if each[0] == "pages"] == [("pages", 1), ("pages", -1)]
 
 
 def test_threads_without_a_session_are_nobodys():
