@@ -154,16 +154,16 @@ def _saturation(evidence: Evidence, _: pd.DataFrame) -> Finding:
     several = (top >= 2) & ~constant_queries(spread)
     saturated = several & (top >= _SHARED * rivals)
     count, share = int(saturated.sum()), float(saturated.mean()) if len(spread) else 0.0
-    text = "Where a query's scores differ at all, no two candidates share the best one."
+    text = "Where scores differ at all, no two rivals of the true answer share their best one."
     if count:
         text = (
-            f"In {count:,} of {len(spread):,} ranks ({percent(share, 1)}) the best candidates "
+            f"In {count:,} of {len(spread):,} ranks ({percent(share, 1)}) the best rivals "
             f"share one score, at most {int(top[saturated].max()):,} of them: the top has no order."
         )
     elif several.any():
         text = (
             f"In {several.sum():,} of {len(spread):,} ranks ({percent(several.mean(), 1)}) several "
-            f"candidates share the best score, but nowhere {_SHARED:.0%} of them."
+            f"rivals of the true answer share their best score, but nowhere {_SHARED:.0%} of them."
         )
     rule = (
         f"a fault where in {_SATURATED:.0%} of the ranks two or more candidates, and {_SHARED:.0%} "

@@ -70,10 +70,10 @@ class TestFindings:
         health = score_health(fake_run(make_graph(TRAIN, (), TEST, 400), FakeScorer(tails)))
         said = {f.check: f.text for f in health.findings("tail")}["shared best"]
         assert said == (
-            "Where a query's scores differ at all, no two candidates share the best one."
+            "Where scores differ at all, no two rivals of the true answer share their best one."
             if alike == 1
-            else f"In 59 of {len(TEST)} ranks (98.3%) several candidates share the best "
-            "score, but nowhere 1% of them."
+            else f"In 59 of {len(TEST)} ranks (98.3%) several rivals of the true answer share "
+            "their best score, but nowhere 1% of them."
         )
 
     def test_a_value_in_the_middle(self):

@@ -30,7 +30,9 @@ def discovery_verdict(
     best = triple_text(*(written(str(first[part])) for part in ("head", "relation", "tail")))
     relations = found["relation"].nunique()
     count = "one relation" if relations == 1 else f"{relations:,} relations"
-    text = f"The best of {len(found):,} new facts, of {count}, is **{best}**"
+    alike = int((found[setting.by] == found[setting.by].iloc[0]).sum())
+    which = f"are {alike:,} alike, the first" if alike > 1 else "is"
+    text = f"The best of {len(found):,} new facts, of {count}, {which} **{best}**"
     if setting.by == "score":
         return f"{text}, with a score of {number(float(first['score']))}."
     text = f"{text}, with a probability of {number(float(first['probability']))}"

@@ -57,9 +57,11 @@ def reasons(found: Explanation) -> list[str]:
         said.append(TRAINED)
     rules = found.rules
     if len(rules.table):
-        best = rules.table.iloc[0]
+        best, values = rules.table.iloc[0], rules.table[["pca_confidence", "support"]]
+        alike = int((values == values.iloc[0]).all(axis=1).sum())
+        which = f"one of {alike:,} that are best" if alike > 1 else "the best"
         said.append(
-            f"{len(rules.table):,} of {rules.mined:,} rules of the relation lead to it; the best: "
+            f"{len(rules.table):,} of {rules.mined:,} rules of the relation lead to it; {which}: "
             f"{best['reading']}, PCA confidence {number(best['pca_confidence'])}, "
             f"{best['support']:,} facts."
         )

@@ -6,6 +6,7 @@ separate the same, and says how few triples there are below 30.
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
@@ -67,11 +68,18 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True, p_chance: f
             f"Its {len(large)} communities do not differ in ReliK by more than chance "
             f"({with_interval(worst)} to {with_interval(best)}): no part is told from another."
         )
+    most, least = (_with_others(row, large) for row in (highest, lowest))
     return (
-        f"Trust it most in the community “{highest['label']}”, least in “{lowest['label']}”: mean "
+        f"Trust it most in the community {most}, least in {least}: mean "
         f"ReliK {number(best.value)} against {number(worst.value)}, more than chance. "
         + _agreement(_mrr(highest), _mrr(lowest))
     )
+
+
+def _with_others(row: pd.Series, communities: pd.DataFrame) -> str:
+    """Name a community, and how many others have the same ReliK."""
+    others = int(np.isclose(communities["relik"], row["relik"], rtol=1e-9, atol=0).sum()) - 1
+    return f"“{row['label']}”" + (f" and {others:,} alike" if others else "")
 
 
 def exact_sentence(tested: int, known: int) -> str:

@@ -32,6 +32,14 @@ def test_by_score_of_one_relation(bundled):
     assert "'affects'" in said
 
 
+def test_of_equal_ones_none_is_the_best(bundled):
+    run = bundled("umls-complex")
+    found = run.discover(3, "score").assign(score=[2.0, 2.0, 1.0])
+    said = discovery_verdict(run, DiscoverySetting(3, "score"), found)
+    assert said.startswith("The best of 3 new facts, of ")
+    assert ", are 2 alike, the first **" in said
+
+
 def test_nothing(bundled):
     run = bundled("umls-complex")
     assert "no triple to find" in discovery_verdict(

@@ -38,8 +38,15 @@ def test_what_nobody_recorded_begins_with_the_doubt():
     ]
     assert list(sentences(found))[: len(said)] == said
     assert reasons(found)[0].startswith(
-        "2 of 2 rules of the relation lead to it; the best: R0(a, b)"
+        "2 of 2 rules of the relation lead to it; one of 2 that are best: R0(a, b)"
     )
+
+
+def test_of_unequal_rules_one_is_the_best():
+    found = explained((2, 1, 0))
+    table = found.rules.table.assign(support=[2, 1])
+    told = replace(found, rules=replace(found.rules, table=table))
+    assert "lead to it; the best: R0(a, b)" in reasons(told)[0]
 
 
 def test_known_others_and_no_rule_are_doubts():

@@ -68,6 +68,8 @@ def test_regions_that_intervals_tell_apart():
         "Trust it most in the community “good”, least in “bad”: mean ReliK 0.450"
     )
     assert said.endswith("Held-out triples agree: MRR 0.750 against 0.350, n = 40 and 40.")
+    alike = communities(BAD, GOOD, GOOD)
+    assert "most in the community “good” and 1 alike, least in “bad”: mean" in region_verdict(alike)
 
 
 @pytest.mark.parametrize(
