@@ -175,11 +175,12 @@ def _saturation(evidence: Evidence, _: pd.DataFrame) -> Finding:
 def _at_end(end: str, level: str) -> Callable[[Evidence, pd.DataFrame], Finding]:
     """Make the check of scores that pile up at the maximum or the minimum."""
 
-    def check(_: Evidence, summary: pd.DataFrame) -> Finding:
+    def check(evidence: Evidence, summary: pd.DataFrame) -> Finding:
         rivals = summary.loc["candidates"]
         count, finite = int(rivals[f"at_{end}"]), int(rivals["finite"])
         share = count / finite if finite else 0.0
-        bad = count >= _SOME and share >= FREQUENT
+        counts = (count, finite), _once(evidence.spread, end)
+        bad = all(at >= max(_SOME, FREQUENT * of) for at, of in counts)
         text = f"{share:.4%} of the candidates' scores are exactly the {end}, {rivals[end]:.4g}."
         if bad:
             text = (
@@ -192,6 +193,12 @@ def _at_end(end: str, level: str) -> Callable[[Evidence, pd.DataFrame], Finding]
         return Finding(f"at the {end}", level if bad else "fine", share, text, rule)
 
     return check
+
+
+def _once(spread: pd.DataFrame, end: str) -> tuple[int, int]:
+    """Count the scores that are the maximum or minimum, and all finite ones, of a query once."""
+    queries = score_summary(spread[~query_numbers(spread).duplicated()]).loc["candidates"]
+    return int(queries[f"at_{end}"]), int(queries["finite"])
 
 
 def _frequent(evidence: Evidence, summary: pd.DataFrame) -> Finding:
@@ -207,6 +214,9 @@ def _frequent(evidence: Evidence, summary: pd.DataFrame) -> Finding:
         f"{percent(share, 1)} of the candidates' scores are exactly {first['left']:.6g}, as are "
         f"{int(first['true']):,} true scores: clamping, or embeddings that are equal or zero."
     )
+    asked = int(query_numbers(evidence.spread).value_counts().max())
+    if asked >= first["candidates"] / 2:
+        text = text.replace("clamping,", f"one query that {asked:,} triples ask, clamping,")
     return Finding("frequent value", "notice", share, text, rule)
 
 

@@ -62,6 +62,16 @@ class TestFindings:
         assert summary.loc["candidates", "at_maximum"] == values.set_index("left")["candidates"][1]
         assert summary.loc["true answers", "at_minimum"] == (health.spread["score"] == -1).sum()
 
+    def test_one_query_that_many_triples_ask(self):
+        """Its best rival stands there once for each: "saturated or clipped", without a tie."""
+        test = [(head, 0, 59) for head in range(40)]
+        graph = make_graph([(0, 1, 1)], (), test, 60)
+        health = score_health(fake_run(graph, random_scorer(60, 2, inverse=True)))
+        found = {f.check: f for f in health.findings("head")}
+        assert found["at the maximum"].level == found["at the minimum"].level == "fine"
+        assert found["at the maximum"].value == pytest.approx(1 / 20)
+        assert "one query that 40 triples ask, clamping" in found["frequent value"].text
+
     @pytest.mark.parametrize("alike", [1, 2])
     def test_few_that_share_the_best_score(self, alike):
         """Of 2,000 candidates ten that shared the best were "hardly ever shared", everywhere."""

@@ -32,6 +32,9 @@ _BLOCK = 4096
 #: raise when the meaning of a stored table changes
 _VERSION = 1
 
+#: runs rank about equally well whose MRR is within this part of the best
+EQUALLY_WELL = 0.05
+
 
 @dataclass(frozen=True)
 class AgreementSetting:
@@ -44,7 +47,7 @@ class AgreementSetting:
     """
 
     k: int = 1
-    margin: float = 0.05
+    margin: float = EQUALLY_WELL
     split: str = "test"
     filter: str | None = None
 

@@ -11,7 +11,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import Estimate, number, percent
 from kgdash.statistics.multiple_testing import LEVEL
-from kgdash.studies.agreement.agreement import Agreement
+from kgdash.studies.agreement.agreement import EQUALLY_WELL, Agreement
 from kgdash.studies.agreement.agreement_report import CHANCE
 from kgdash.studies.agreement.votes import FEWEST_VOTES
 
@@ -29,8 +29,12 @@ def agreement_verdict(found: Agreement, summary: Mapping[str, Estimate]) -> str:
             f"{len(found.runs)} runs, but only {ambiguity.n} queries: too few to say how often "
             f"they disagree ({percent(ambiguity.value)} of these)."
         )
+    which = "that rank about equally well"
+    if found.setting.margin > EQUALLY_WELL:
+        mrr = found.overview.loc[found.overview["competes"], "mrr"]
+        which = f"with an MRR of {number(float(mrr.min()))} to {number(float(mrr.max()))}"
     said = (
-        f"**{len(found.runs)} runs that rank about equally well disagree on "
+        f"**{len(found.runs)} runs {which} disagree on "
         f"{with_ends(ambiguity)} of the queries**: by some the true answer {place}, by others not."
     )
     return f"{said} {_vote(found, summary)}"

@@ -5,7 +5,7 @@ more than it spares. A thread that says nothing is ended from outside: of a grap
 might fill the server's memory. Two kinds go out at once: preparations, which nobody waits for, as a
 thread of low priority that is to run Python keeps all others from it for as long as the system
 leaves it aside; and readings of what visitors handed in, which may be made to hold Python. Short
-texts can not: nobody waits in line for those. Where memory is short, all goes out at once.
+texts can not: nobody waits in line for those.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from kgdash.runs.call import Call, Reading
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.page_turns import turns_of
-from kgdash.ui.runtime.short_memory import is_short
 
 #: seconds that work may take in a thread of the process that serves pages
 LONG = 2.0
@@ -52,10 +51,8 @@ def call_results(
     :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
     out = goes_out(call)
-    if isinstance(call, Reading):
-        at_once = not call.is_little
-    else:
-        at_once = kind == "preparation" or is_short(owner)
+    is_reading = isinstance(call, Reading) and not call.is_little
+    at_once = kind == "preparation" or is_reading
     sent = _sendable(call) if at_once and out else None
     if sent is None:
         here = _Here(call, out, progress, placed, lowest=kind == "preparation")

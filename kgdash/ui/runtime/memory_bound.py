@@ -82,7 +82,8 @@ def _let_go(bytes_: int) -> bool:
         graph: (owner, held_bytes(held) + (found[graph][1] if graph in found else 0))
         for graph, (held, owner) in owners.items()
     }
-    gone = leaving(sizes, latest, max(sum(size for _, size in sizes.values()) - bytes_, 0))
+    most = max(sum(size for _, size in sizes.values()) - bytes_, 0)
+    gone = leaving(sizes, latest, most, spared=_STEP)
     for forget in (forget_jobs, memory().forget, forget_runs):
         forget(gone)
     return bool(gone) or memory().let_go()

@@ -70,7 +70,8 @@ class Memory:
             self._kept.move_to_end(key)
             for each in leaving({k: (e.owner, 1) for k, e in self._kept.items()}, key, _ENTRIES):
                 del self._kept[each]
-            for each in leaving({k: (e.owner, e.size) for k, e in self._kept.items()}, key, _BYTES):
+            sizes = {k: (e.owner, e.size) for k, e in self._kept.items()}
+            for each in leaving(sizes, key, _BYTES, spared=size):
                 del self._kept[each]
 
     def held(self) -> dict[int, tuple[Run | KnowledgeGraph, int, str]]:
@@ -106,12 +107,13 @@ class Memory:
             return bool(gone)
 
 
-def leaving(kept: Mapping[K, tuple[str, int]], latest: K, most: int) -> list[K]:
+def leaving(kept: Mapping[K, tuple[str, int]], latest: K, most: int, spared: int = 0) -> list[K]:
     """Name what goes where there is too much: one by one the oldest of whoever has most then.
 
     :param kept: whose each is, and what of it there is, the oldest first
     :param latest: which stays
     :param most: of all together
+    :param spared: so much more may stay where whoever has most has nothing else than the latest
     """
     if sum(size for _, size in kept.values()) <= most:
         return []
@@ -123,6 +125,8 @@ def leaving(kept: Mapping[K, tuple[str, int]], latest: K, most: int) -> list[K]:
     gone: list[K] = []
     while shares.total() > most and (others := [owner for owner in oldest if oldest[owner]]):
         owner = max(others, key=lambda each: (shares[each], oldest[each][0][0]))
+        if shares[owner] < max(shares.values()) and shares.total() <= most + spared:
+            break
         gone.append(oldest[owner].popleft()[1])
         shares[owner] -= kept[gone[-1]][1]
     return gone

@@ -13,8 +13,8 @@ from kgdash.ui.runtime.background import time_left
 from kgdash.ui.runtime.shared_jobs import Waiting
 from kgdash.ui.runtime.short_memory import is_short
 
-#: seconds between two looks at the computation
-_POLL = 2.0
+#: seconds that a page waits as it is, and between two looks at the computation
+_PATIENCE, _POLL = 1.0, 2.0
 
 
 def wait_aside(slot: Any, label: str, waiting: Waiting, stop: Callable[[], None]) -> None:
@@ -27,7 +27,8 @@ def wait_aside(slot: Any, label: str, waiting: Waiting, stop: Callable[[], None]
     :param waiting: for it
     :param stop: has it stopped, at a click
     """
-    if is_short(visitor().owner):
+    waits = time.monotonic() - waiting.job.started
+    if waits > _PATIENCE and is_short(visitor().owner):
         with slot.container(border=True):
             _watch(label, waiting, stop, time.monotonic())
         st.stop()

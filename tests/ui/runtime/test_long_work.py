@@ -55,14 +55,6 @@ def test_what_is_short_stays(elsewhere, monkeypatch):
     assert not elsewhere.kinds
 
 
-def test_where_memory_is_short_all_goes_out_but_little_texts(elsewhere, monkeypatch):
-    monkeypatch.setattr(long_work, "LONG", 1000.0)
-    monkeypatch.setattr(long_work, "is_short", lambda owner: True)
-    assert results(worker_calls.name_result, "a") == [("elsewhere", "result of a")]
-    call = Reading(worker_calls.rows_allowed, b"abc")
-    assert list(call_results(call, "page", silent, lambda place: None)) == [(b"abc", None)]
-
-
 def test_readings_go_out_before_they_hold_python_here(elsewhere, monkeypatch):
     monkeypatch.setattr(long_work, "LONG", 1000.0)
     call = Reading(worker_calls.rows_allowed, b"\0abc")

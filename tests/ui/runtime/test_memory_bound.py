@@ -147,9 +147,10 @@ def let_go(mebibytes):
     gc.collect()
 
 
-def test_what_one_opened_goes_before_what_others_did(opened):
+def test_what_one_opened_goes_before_what_others_did(opened, monkeypatch):
     """Who opened three small runs again and again had everybody's results made anew: 14 s."""
     open_run, runs, results = opened
+    monkeypatch.setattr(memory_bound, "_STEP", 0)
     open_run("bob", "shared", 60, results=2)
     open_run("bob", "bob's", 90, results=2)
     open_run("eve", "shared", 60)
@@ -167,6 +168,16 @@ def test_what_one_opened_goes_before_what_others_did(opened):
     while memory_bound._let_go(100 * MIB):
         assert sorted(runs) == ["bob's"]
     assert not results()
+
+
+def test_little_of_others_stays_where_the_latest_has_most(opened):
+    """Six runs of a visitor, 1 MiB together, went for what one run of another's was too large."""
+    open_run, runs, results = opened
+    open_run("bob", "bob's", 1, results=1)
+    for number in range(3):
+        open_run("eve", f"eve's {number}", 250)
+    let_go(570)
+    assert (sorted(runs), results()) == (["bob's", "eve's 2"], ["bob's"])
 
 
 def test_what_is_in_use_goes_before_what_others_found(opened):

@@ -12,7 +12,7 @@ PATIENCE = 60
 class Job:
     """One that waits in line, and has no result."""
 
-    place = 2
+    place, started = 2, 0.0
 
     def share(self):
         return 0.25
