@@ -6,6 +6,7 @@ import torch
 
 from kgdash.engine.microkernels import DOT
 from kgdash.engine.turned_kernels import PRODUCT
+from kgdash.files.visitor import visitor
 from kgdash.scoring.form_parts import (
     Description,
     Turning,
@@ -19,6 +20,9 @@ from kgdash.scoring.form_parts import (
 #: floats that all relations' matrices together may be, and up to which they may be more than the
 #: weights, as for 1,600 relations of 200 dimensions: they are held, and made from as large a copy
 _MOST_MATRICES, _FREE_MATRICES = 2**28, 2**26
+
+#: likewise of what a server opens for its visitors, and up to how many times as many as the weights
+_FREE_SERVED, _DENSEST_SERVED = 2**24, 4
 
 #: numbers of a vector up to which HolE's products are summed one by one: time grows with the square
 _WIDEST_CIRCLE = 2**12
@@ -140,7 +144,10 @@ def tucker(interaction: Any, entities: list, relations: list) -> Description:
         return None
     core = interaction.core_tensor.detach()
     weights = sum(w.numel() for w in (core, *entities, *relations))
-    most = min(_MOST_MATRICES, max(_FREE_MATRICES, weights))
+    free = _FREE_MATRICES
+    if not visitor().is_local:
+        free = min(free, max(_FREE_SERVED, _DENSEST_SERVED * weights))
+    most = min(_MOST_MATRICES, max(free, weights))
     if len(relations[0]) * core.shape[0] * core.shape[2] > most:
         return None
     matrices = torch.einsum("ijk,rj->rik", core, relations[0])

@@ -395,6 +395,18 @@ def test_few_weights_whose_form_takes_much_are_scored_by_rows(name, bound, value
     assert form_of(made) is None
 
 
+def test_a_server_holds_few_matrices_of_few_weights(monkeypatch, as_visitor):
+    """Two tabs that compare nine runs of 0.1 MB each took 4.5 GB."""
+    made = model_resolver.lookup("TuckER")(triples_factory=DATA[False].training, embedding_dim=12)
+    monkeypatch.setattr(bilinear_forms, "_FREE_SERVED", 55 * 12 * 12 - 1)
+    monkeypatch.setattr(bilinear_forms, "_DENSEST_SERVED", 1)
+    assert form_of(made.eval()) is not None
+    as_visitor(name="ada", folder="a")
+    assert form_of(made) is None
+    monkeypatch.setattr(bilinear_forms, "_DENSEST_SERVED", 4)
+    assert form_of(made) is not None
+
+
 def test_weights_are_judged_without_a_copy():
     bound = pykeen_forms.within
     for good in ([1.0, -1.9], [0.0]):

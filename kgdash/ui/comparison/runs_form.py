@@ -125,6 +125,7 @@ def _load(lines: list[str], run: Run) -> list[Run]:
         loaded = load_source(source, dataset)
         if loaded.digest != run.digest:
             runs.append(loaded)
-        if len(runs) > MOST:  # refused, however many more there are
+        # Refused, however many more there are, each of which may take much memory.
+        if len(runs) > MOST or loaded.graph.digest != run.graph.digest:
             break
     return runs

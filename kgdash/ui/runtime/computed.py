@@ -98,7 +98,7 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
         st.session_state[_WAITED] = waited
     job = waited.job
     report = reporter(slot, label, key, lambda: job.place)
-    give_way = partial(wait_aside, slot, label, waited, partial(_stop, key))
+    give_way = partial(wait_aside, slot, label, waited, partial(stop_computing, key))
     with turn_given_back(give_way):
         while not job.wait(0.1):
             report(*job.progress)
@@ -167,13 +167,14 @@ def reporter(
         if state["bar"] is None:
             with slot.container(border=True):
                 state["bar"] = st.progress(0.0)
-                st.button("Stop", key=f"stop {hash(key)}", on_click=_stop, args=(key,))
+                st.button("Stop", key=f"stop {hash(key)}", on_click=stop_computing, args=(key,))
         state["bar"].progress(min(1.0, done / max(total, 1e-9)), text=text)
 
     return report
 
 
-def _stop(key: tuple[Hashable, ...]) -> None:
+def stop_computing(key: tuple[Hashable, ...]) -> None:
+    """Have the session wait no more for a computation, which the page offers to start again."""
     st.session_state[_STOPPED] = key
     stop_waiting()
 

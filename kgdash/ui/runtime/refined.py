@@ -16,6 +16,7 @@ from kgdash.ui.runtime.computed import (
     end_if_stopped,
     refuse,
     reporter,
+    stop_computing,
     stop_waiting,
     was_stopped,
 )
@@ -61,7 +62,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
         st.session_state[_JOB] = waiting
     job = waiting.job
     report = reporter(slot, label, key, lambda: job.place)
-    give_way = partial(wait_aside, slot, label, waiting, _leave)
+    give_way = partial(wait_aside, slot, label, waiting, partial(stop_computing, key))
     with turn_given_back(give_way):
         while not job.wait_for_result(0.1):
             report(*job.progress)

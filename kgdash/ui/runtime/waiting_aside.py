@@ -41,4 +41,5 @@ def _watch(label: str, waiting: Waiting, stop: Callable[[], None], since: float)
     if not is_first and (waiting.status != "running" or job.wait_for_result(0)):
         st.rerun()
     st.progress(job.share() or 0.0, text=f"{label}{time_left(job)}")
-    st.button("Stop", on_click=stop)
+    if st.button("Stop", on_click=stop):
+        st.rerun()

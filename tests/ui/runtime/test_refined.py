@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from kgdash.errors import KgdashError
 from kgdash.ui.runtime import refined as refine
+from kgdash.ui.runtime import waiting_aside
 from kgdash.ui.runtime.result_cache import memory
 
 PATIENCE = 60
@@ -15,14 +16,14 @@ PATIENCE = 60
 class Steps:
     """Yields "rough", then "exact" once it is let go; may refuse instead."""
 
-    def __init__(self, refuse=False):
+    def __init__(self, refuse=False, rough=True):
         self.go, self.started, self.left = threading.Event(), [], threading.Event()
-        self.refuse = refuse
+        self.refuse, self.rough = refuse, rough
 
     def __call__(self, progress, latest):
         self.started.append(latest)
         try:
-            if latest is None:
+            if latest is None and self.rough:
                 yield "rough"
             while not self.go.wait(0.01):
                 progress(1, 2)
@@ -140,3 +141,18 @@ def test_refused_while_refining(steps):
     assert [error.value for error in app.error] == ["the model gives NaN"]
     assert not app.title
     assert not app.button
+
+
+def test_where_memory_is_short_a_page_waits_aside_and_stops(monkeypatch):
+    """Stop had the same computed anew."""
+    monkeypatch.setattr(waiting_aside, "is_short", lambda owner: True)
+    monkeypatch.setattr(waiting_aside, "_PATIENCE", -1.0)
+    memory.clear()
+    steps = Steps(rough=False)
+    app = open_page(steps)
+    assert not app.title
+    (stop,) = app.button
+    stop.click().run()
+    assert "was stopped" in app.info[0].value
+    assert steps.started == [None]
+    assert steps.left.wait(PATIENCE)
