@@ -52,7 +52,10 @@ def groups_verdict(
     said = f"{metric.short or metric.label} is worst in {worst}, and best in {best}."
     if (alike := _alike(ordered)) == len(ordered):
         value = number(float(ordered["value"].iloc[0]))
-        said = f"{metric.short or metric.label} is {value} in all {alike:,} groups."
+        said = (
+            f"{metric.short or metric.label} is {value} in all {alike:,} groups of {SMALL} triples "
+            "or more."
+        )
     large = large.dropna(subset="low")
     if not len(large):
         return f"{said} There are no intervals of it here."

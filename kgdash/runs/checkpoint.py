@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import save
+from safetensors.torch import save_file
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import atomic_file
+from kgdash.files.atomic import draft_folder, move, sync
 from kgdash.files.bounds import check_room
 from kgdash.files.cache_folder import (
     PLACE,
@@ -71,8 +71,10 @@ class Checkpoint:
         about = {"kgdash": text, "sha256": _digest(text, kept)}
         with contextlib.suppress(OSError, SafetensorError, KgdashError):
             check_room(self._path.parent)
-            with atomic_file(self._path) as part:
-                part.write_bytes(save(kept, about))  # `save_file` would put another in its place
+            with draft_folder(self._path) as folder:  # `save_file` puts another in a file's place
+                save_file(kept, folder / "place", about)
+                sync(folder / "place")
+                move(folder / "place", self._path, over=True)
             make_room(max(cache_limit(), self._path.stat().st_size), PLACE)
         self._last = time.monotonic()
 

@@ -92,7 +92,7 @@ def test_groups_of_one_value_are_none_of_them_first():
     two = alike[alike["group"] != "c"]
     assert "best in **d** and another alike" in groups_verdict(two, 0.5, find_metric("mrr"))
     said = groups_verdict(alike.assign(value=0.5), 0.5, find_metric("mrr"))
-    assert said.startswith("MRR is 0.500 in all 5 groups. Of 4 groups")
+    assert said.startswith("MRR is 0.500 in all 5 groups of 30 triples or more. Of 4")
 
 
 def test_metrics_without_intervals_and_too_few_groups():

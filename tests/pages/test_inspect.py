@@ -16,6 +16,7 @@ from kgdash.studies.inspection.verdict import count_text, verdict
 from kgdash.studies.trust import basis
 from kgdash.studies.trust.card import trust_card
 from kgdash.studies.trust.competing import competing_names
+from kgdash.ui.inspection import card
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.inspect_link import _LIST, TripleList
 from tests.pages.driver import cards, choose, messages, open_page, table
@@ -257,3 +258,15 @@ def test_why_says_the_doubt_then_the_reasons_and_the_card_names_the_strongest(bu
     (warning,) = app.main.warning
     said = "  \n".join(doubts(run.why(*wrong.values())))
     assert warning.value.replace("\\", "") == said
+
+
+def test_a_server_asks_large_runs_once_somebody_wants_it(run, as_visitor, monkeypatch):
+    """Seven runs that claimed a bundled one's MRR had everybody's Inspect take 40 s, each time."""
+    as_visitor(name="ada", folder="a")
+    monkeypatch.setattr(card, "is_small_run", lambda name: False)
+    app = open_page("inspect", **NAMES)
+    assert cards(app)["Agreement"] == "–"
+    app.get_by_key("compute_cards").click()
+    rerun(app)
+    assert cards(app)["Agreement"] == "6 of 6"
+    assert "compute_cards" not in [button.key for button in app.button]

@@ -12,6 +12,7 @@ from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.graph.communities import communities_fit, describe_communities, find_communities
+from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number, percent
 from kgdash.studies.explanations.explanation import Explanation
@@ -74,9 +75,7 @@ class TrustCard:
         figures = {figure.name: asdict(figure) for figure in self.figures}
         for figure in figures.values():
             figure.pop("name")
-        return {"side": self.side, "line": self.line, "level": self.level, "figures": figures} | {
-            "command": self.command
-        }
+        return asdict(self) | {"figures": figures}
 
 
 def trust_card(
@@ -84,12 +83,16 @@ def trust_card(
     others: Mapping[str, Run],
     side: str = "tail",
     why: Explanation | None = None,
+    unasked: int = 0,
+    progress: Progress = silent,
 ) -> TrustCard:
     """Make the card of a whole triple, without computing what takes long.
 
     :param others: runs that rank about as well, of `competing_names`, by name
     :param side: of the query that the triple answers: "head" or "tail"
     :param why: the triple's explanation, if it was looked for
+    :param unasked: further ones, which nobody asked for
+    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: if a side is open
     """
     if found.triple.open_side is not None:
@@ -107,7 +110,7 @@ def trust_card(
     figures = (
         *_of_query(found, basis, side),
         _relik(found, basis, side),
-        _agreement(found, distinct(run, others), side),
+        _agreement(found, distinct(run, others), side, unasked, progress),
         _reason(why),
     )
     line, level = card_line(figures, found.known)
@@ -124,9 +127,8 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
     if isinstance(basis, str):
         return _unknown(names[0], basis), _unknown(names[1], basis)
     try:
-        row = basis.placing.place(questions(found.run, found.triple.row, side, found.filter)).iloc[
-            0
-        ]
+        asked = questions(found.run, found.triple.row, side, found.filter)
+        row = basis.placing.place(asked).iloc[0]
     except KgdashError as error:
         return _unknown(names[0], str(error)), _unknown(names[1], str(error))
     size, ties, count = (int(row[column]) for column in ("set_size", "ties", "candidates"))
@@ -135,8 +137,7 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
         return _unknown(names[0], why), _unknown(names[1], why)
     inside, p = bool(row["in_set"]), float(row["probability"])
     supposed = found.known is None
-    sure = "unsure" if supposed else "likely"
-    large = "likely" if size <= SMALL_SET else "unsure"
+    sure, large = ("unsure" if doubt else "likely" for doubt in (supposed, size > SMALL_SET))
     answers = f"{size:,} answer{'s' * (size != 1)} of {count:,}"
     return (
         CardFigure(
@@ -193,15 +194,19 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
     return CardFigure("relik", text, beneath, said, level, values)
 
 
-def _agreement(found: Inspection, others: Mapping[str, Run], side: str) -> CardFigure:
-    if not others:
+def _agreement(
+    found: Inspection, others: Mapping[str, Run], side: str, unasked: int, progress: Progress
+) -> CardFigure:
+    if not others or unasked:
+        more = f"more runs rank about as well: not asked yet ({unasked:,})"
         why = "one run only: no other of this graph is known to rank about as well"
-        return _unknown("agreement", why)
+        return _unknown("agreement", more if unasked else why)
     own = found.sides[side]
     assert own.answer is not None, "the triple is whole"
     (name, *_) = with_others(found.run, others)
     ranks = {name: own.rank(own.answer).realistic}
-    for name, run in others.items():
+    for done, (name, run) in enumerate(others.items()):
+        progress(done, len(others))
         table = run.ranks(triples=found.triple.row, filter=found.filter, sides=[side])
         ranks[name] = float(table["realistic"].iloc[0])
     hits = sum(rank <= TOP for rank in ranks.values())

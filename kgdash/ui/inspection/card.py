@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from kgdash.files.visitor import visitor
+from kgdash.runs import Run
 from kgdash.runs.call import Call, Identity
 from kgdash.runs.library import named_stamps
 from kgdash.studies.inspection.inspection import Inspection
-from kgdash.studies.trust.basis import card_basis
+from kgdash.studies.trust.basis import card_basis, is_at_hand
 from kgdash.studies.trust.card import TrustCard, trust_card
 from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.inspection.explanation import reasons_at_hand
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.loaded_runs import sound_runs
+from kgdash.ui.runtime.loaded_runs import is_small_run, sound_runs
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.widgets.card import show_card
 
 _TITLES = {
@@ -51,11 +52,12 @@ def show_trust(found: Inspection) -> None:
     with st.container(horizontal=True):
         for figure in card.figures:
             show_card(_TITLES[figure.name], figure.text, figure.beneath, plain(figure.about))
-    if card.command is not None:
+    if card.command is not None or _unasked(run):
+        too = f"; {plain(card.command)} does it, too" if card.command else ""
         st.button(
             "Compute what these cards need",
             icon=":material/calculate:",
-            help=f"Once for all triples of this run; {plain(card.command)} does it, too.",
+            help=f"Once for all triples of this run{too}.",
             on_click=_want,
             args=(run.identity,),
             key="compute_cards",
@@ -65,22 +67,33 @@ def show_trust(found: Inspection) -> None:
 def _card(found: Inspection, side: str) -> TrustCard:
     """Make the card, or take the one that was made, unless something was not prepared then."""
     run = found.run
-    names = computed(
+    unasked = _unasked(run)
+    others = sound_runs(name for name in _competing(run) if name not in unasked)
+    identities = tuple(other.identity for other in others.values())
+    why = reasons_at_hand(run, found.triple)
+    about = ("card", found.triple, found.filter, side, why is not None, is_at_hand(run))
+    made: TrustCard = computed(
+        "Asking runs that rank about as well",
+        (run.identity, *identities, *about, len(unasked)),
+        Call(trust_card, found, others, side, why, len(unasked)),
+    )
+    return made
+
+
+def _competing(run: Run) -> list[str]:
+    names: list[str] = computed(
         "Looking for runs",
         (run.identity, "competing", named_stamps()),
         lambda report: competing_names(run, report),
     )
-    others = sound_runs(names)
-    identities = tuple(other.identity for other in others.values())
-    why = reasons_at_hand(run, found.triple)
-    about = ("card", found.triple, found.filter, side, why is not None)
-    key = (run.identity, *identities, *about)
-    card: TrustCard | None = memory().get(key)
-    if card is None:
-        card = trust_card(found, others, side, why)
-        if card.command is None:
-            memory().put(key, card)
-    return card
+    return names
+
+
+def _unasked(run: Run) -> list[str]:
+    """Name the runs that are asked once somebody wants it: what visitors added may take minutes."""
+    if visitor().is_local or st.session_state.get(_WANTED) == run.identity:
+        return []
+    return [name for name in _competing(run) if not is_small_run(name)]
 
 
 def _want(identity: Identity) -> None:

@@ -91,6 +91,14 @@ def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
     return MANIFEST in names and len(stamp) < _FILES and sizes <= _SMALL
 
 
+def is_small_run(name: str) -> bool:
+    """Tell whether a run of a name is small; not one that can not be opened."""
+    try:
+        return is_small(_stamp(run_folder(name)))
+    except KgdashError:
+        return False
+
+
 def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
     """Load the runs of some names but those that are damaged: they are nobody's choice.
 

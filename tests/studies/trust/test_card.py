@@ -80,6 +80,13 @@ def test_one_run_only(run):
     assert figure.about.startswith("one run only")
 
 
+def test_runs_that_were_not_asked(run):
+    """ "One run only" was not so."""
+    told = figures(trust_card(inspected(run), {}, unasked=2))["agreement"]
+    assert told.text == "–"
+    assert told.about == "more runs rank about as well: not asked yet (2)"
+
+
 def test_without_validation_triples(tmp_path):
     run = load(str(altered_run(tmp_path / "run", {"valid": np.zeros((0, 3), dtype=np.int64)})))
     told = figures(trust_card(inspected(run), {}))

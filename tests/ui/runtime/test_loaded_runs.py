@@ -84,6 +84,7 @@ def test_in_which_order_runs_may_go(monkeypatch, small, as_visitor):
     monkeypatch.setattr(loaded_runs, "load", lambda *of: loads.append(of[0]) or load(*of))
     monkeypatch.setattr(loaded_runs, "_SMALL", small)
     forget_runs([id(run.graph) for run, _ in loaded_runs.loaded_runs()])
+    monkeypatch.setattr(loaded_runs, "_left", [])  # other tests may use some
     asked = ["bob transe", "ada transe", "ada rotate", "ada complex", "bob pairre", "bob complex"]
     for owner, name in map(str.split, asked):
         as_visitor(name=owner, folder=owner)
