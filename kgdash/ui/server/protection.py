@@ -98,7 +98,9 @@ class Protection:
             await send(message)
 
         app = self._app
-        if scope["path"] not in _HEALTH and not is_host_allowed(Headers(scope=scope).get("host")):
+        if not scope["path"].isprintable():  # routes take a line's end behind a path for nothing
+            app = plain_page("Not found", "<p>Nothing is at this address.</p>", 404)
+        elif scope["path"] not in _HEALTH and not is_host_allowed(Headers(scope=scope).get("host")):
             note("refused", reason="host")
             app = plain_page("Another name", "<p>This server does not go by that name.</p>", 421)
         elif scope["path"].rstrip("/").endswith(_CLOSED):

@@ -59,6 +59,15 @@ def test_links_from_elsewhere_are_no_longer_than_pages_addresses():
         assert len(body["body"]) < 8_000
 
 
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/oauth2callback", "/auth/logout", "/"])
+@pytest.mark.parametrize("end", ["\n", "\r", "\x1b", "\x00"])
+def test_no_path_holds_control_characters(path, end):
+    """Behind a line's end a path is the route's, and none of those that are looked for."""
+    scope = {"type": "http", "path": path + end, "query_string": b"code=1"}
+    start = answered(scope | {"headers": [(b"host", b"localhost")]})[0]
+    assert start["status"] == 404
+
+
 def test_files_are_given_whole():
     """Sixty-four parts of a file of 4.8 MB that nobody read took 295 MB, and whole ones none."""
     asked = []
