@@ -29,7 +29,8 @@ def wait_aside(slot: Any, label: str, waiting: Waiting, stop: Callable[[], None]
     """
     waits = time.monotonic() - waiting.job.started
     if waits > _PATIENCE and is_short(visitor().owner):
-        with slot.container(border=True):
+        slot.empty()
+        with st.container(border=True):
             _watch(label, waiting, stop, time.monotonic())
         st.stop()
 
