@@ -68,7 +68,8 @@ def memory_bounded() -> Iterator[None]:
 def _let_go(bytes_: int) -> bool:
     """Let go of runs and what was found of them, one by one of whoever has most; then of results.
 
-    Runs that several visitors asked for lately come after those of one, and the latest stays.
+    Runs that several visitors asked for lately come after those of one, and the latest stays. So
+    does what others have where all that is missing is the room below the bound.
     """
     owners: dict[int, tuple[Run | KnowledgeGraph, str]] = {}
     found = memory().held()
@@ -86,7 +87,7 @@ def _let_go(bytes_: int) -> bool:
     gone = leaving(sizes, latest, most, spared=_STEP)
     for forget in (forget_jobs, memory().forget, forget_runs):
         forget(gone)
-    return bool(gone) or memory().let_go()
+    return bool(gone) or (bytes_ > _STEP and memory().let_go())
 
 
 _bound = MemoryBound(_let_go)
