@@ -56,16 +56,17 @@ def _model(
     state: dict[str, np.ndarray], options: Options, path: Path
 ) -> tuple[str, np.ndarray, np.ndarray, tuple[str, ...]]:
     names = set(state)
-    if set(_COMPLEX) <= names:
+    weights = {name for name in names if name.endswith(".weight")}
+    if set(_COMPLEX) == weights:  # Analogy has these, and more
         parts = [state[name] for name in _COMPLEX]
         fit = parts[0].shape == parts[1].shape and parts[2].shape == parts[3].shape
         if fit and all(part.ndim == 2 for part in parts):
             both = [np.concatenate(parts[k : k + 2], axis=-1) for k in (0, 2)]
             return "ComplEx", both[0], both[1], ()
-    if _ENTITIES in names and "rel_matrices.weight" in names:
+    if weights == {_ENTITIES, "rel_matrices.weight"}:
         # Its predict gives ⟨h, R t⟩ and takes the lowest for the best.
         return "RESCAL", state[_ENTITIES], -state["rel_matrices.weight"], ()
-    other = {n for n in names if n.endswith(".weight")} - {_ENTITIES, _RELATIONS}
+    other = weights - {_ENTITIES, _RELATIONS}
     if {_ENTITIES, _RELATIONS} <= names:
         entities, relations = state[_ENTITIES], state[_RELATIONS]
         if other == {"rel_inv_embeddings.weight"}:

@@ -139,6 +139,9 @@ def test_scores_are_its_models(name, tmp_path):
         (PAIR | {"rel_embedding_range": np.zeros(1)}, "rel_embedding_range above 0"),
         ({}, "no model of OpenKE's that is read"),
         (dict.fromkeys(_COMPLEX, np.ones(())), "no model of OpenKE's that is read"),
+        # Analogy: ComplEx, and a DistMult beside it, of which half was left out without a word.
+        (PAIR | dict.fromkeys(_COMPLEX, np.ones((2, 2))), "no model of OpenKE's that is read"),
+        (PAIR | {"rel_matrices.weight": R}, "no model of OpenKE's that is read"),
     ],
 )
 def test_what_is_refused(tensors, message, tmp_path):
