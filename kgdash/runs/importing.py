@@ -52,6 +52,13 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
 Named = tuple[Sequence[str], np.ndarray | torch.Tensor]
 
 
+#: formats of vectors alone, of which users tell all else
+_PLAIN = ("arrays", "word2vec")
+
+#: interactions -> as which they may be read
+_READ_AS = {"HolE": ("ComplEx",), "SimplE": ("CP", "DistMult")}
+
+
 class ArrayOptions(TypedDict, total=False):
     """Of `run_from_arrays`, all optional.
 
@@ -94,6 +101,7 @@ def import_embedding(
     try:
         with bounded_reading(source):
             embedding = READERS[form](source, options)
+        _check_taken(source, form, options, embedding)
         graph = load_dataset(dataset)
         spec, state, notes = fit_to(embedding, graph, drop_unknown)
     except MemoryError as error:
@@ -112,6 +120,24 @@ def import_embedding(
     run = assemble(source.name, graph, spec, state, training, provenance)
     write_run(out, graph, spec, state, training, provenance)
     return run
+
+
+def _check_taken(source: Path, form: str, options: Options, embedding: Embedding) -> None:
+    """Refuse options that the files contradict, or that have no meaning for them."""
+    of, said, norm = embedding.interaction, options.interaction, None
+    if said:
+        name, norm = interaction_name(said)
+        if of not in (name, *_READ_AS.get(name, ())):
+            raise KgdashError(f"{source} is of {of}: leave out --interaction {said}")
+    for each in (norm, options.norm):
+        if each not in (None, embedding.parts.norm):
+            found = embedding.parts.norm or "none"
+            raise KgdashError(f"{source}: {of} by norm {each} was asked for; it has {found}")
+    is_plain = form in _PLAIN
+    if options.unit is not None and not is_plain and (form, of) != ("openke", "TransE"):
+        raise KgdashError(f"{source}: --unit and --no-unit have no meaning for {of} of {form}")
+    if options.layout != Options.layout and not is_plain:
+        raise KgdashError(f"{source}: --layout has no meaning for {form}, which has its own")
 
 
 def run_from_arrays(

@@ -1,11 +1,18 @@
 """Runs of vectors at hand, scored by a name or a function."""
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 import kgdash
 from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.interactions import Parts
+from kgdash.formats.embeddings.options import Options
+from kgdash.runs.importing import _check_taken
 from tests.support.embeddings import ENTITIES, GRAPH, RELATIONS, vectors
 
 E, R = vectors(len(ENTITIES), 4, seed=1), vectors(len(RELATIONS), 4, seed=2)
@@ -36,6 +43,31 @@ def test_tensors_that_are_trained_are_taken(dtype):
     arrays = [(names, w.detach().float().numpy()) for names, w in rows]
     expected = kgdash.run_from_arrays(arrays[0], arrays[1], "DistMult", GRAPH)
     assert given.ranks()["realistic"].tolist() == expected.ranks()["realistic"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("form", "of", "norm", "options", "message"),
+    [
+        ("openke", "ComplEx", None, Options("TransE"), "is of ComplEx: leave out --interaction"),
+        ("openke", "ComplEx", None, Options("Analogy"), "unknown interaction 'Analogy'"),
+        ("graphvite", "TransE", 1, Options(norm=2), "by norm 2 was asked for; it has 1"),
+        ("openke", "TransE", 1, Options("TransE-L2", norm=1), "by norm 2 was asked for; it has 1"),
+        ("libkge", "ComplEx", None, Options(norm=1), "by norm 1 was asked for; it has none"),
+        ("torchkge", "DistMult", None, Options(unit=False), "have no meaning for DistMult of tor"),
+        ("openke", "DistMult", None, Options("DistMult", unit=True), "--unit and --no-unit"),
+        ("dglke", "ComplEx", None, Options(layout="interleaved"), "--layout has no meaning"),
+        ("openke", "TransE", 2, Options("TransE", norm=2, unit=False), ""),
+        ("openke", "DistMult", None, Options("SimplE"), ""),
+        ("arrays", "ComplEx", None, Options("ComplEx", layout="interleaved", unit=True), ""),
+    ],
+)
+def test_options_that_change_nothing_are_refused(form, of, norm, options, message):
+    """They were taken without a word, and what was asked for was not done."""
+    source = Source("vectors", "vectors", "vectors")
+    made = Embedding(of, ENTITIES, RELATIONS, Parts(E, R, norm=norm), source)
+    refused = pytest.raises(KgdashError, match=message) if message else nullcontext()
+    with refused:
+        _check_taken(Path("vectors"), form, options, made)
 
 
 def test_two_functions_of_one_name_share_no_table(monkeypatch):

@@ -11,7 +11,7 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content, text_lines
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts, interaction_name
+from kgdash.formats.embeddings.interactions import Parts, interaction_name, unit_rows
 from kgdash.formats.embeddings.name_lists import add_name
 from kgdash.formats.embeddings.options import Options
 
@@ -28,6 +28,8 @@ def read_word2vec(path: Path, options: Options) -> Embedding:
     """
     interaction, norm = interaction_name(options.interaction or "cosine")
     names, vectors = _read(path)
+    if options.unit:
+        vectors = unit_rows(vectors, str(path))
     alone = interaction in _ENTITIES_ALONE
     parts = Parts(
         vectors,

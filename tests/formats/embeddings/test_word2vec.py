@@ -25,6 +25,12 @@ def test_cosines_are_gensims(tmp_path):
     assert "55 entities of the embedding were left out" in "".join(run.notes)
 
 
+def test_words_are_scaled_where_that_is_asked_for():
+    plain, scaled = (read_word2vec(GENSIM, Options("dot", unit=unit)) for unit in (None, True))
+    lengths = np.linalg.norm(plain.parts.entities, axis=1, keepdims=True)
+    np.testing.assert_allclose(scaled.parts.entities, plain.parts.entities / lengths, rtol=1e-6)
+
+
 def test_relations_are_words_too(tmp_path):
     options = Options("TransE-L2")
     run = import_embedding(GENSIM, tmp_path / "out", "word2vec", "nations", options)
