@@ -8,6 +8,9 @@ from pykeen.nn import modules
 
 from kgdash.scoring.protocol import Scorer
 
+#: rows by which columns are told apart at first
+_BEGINNING = 64
+
 
 @dataclass(frozen=True)
 class EntityVectors:
@@ -42,7 +45,7 @@ def entity_vectors(scorer: Scorer) -> EntityVectors | None:
     """Return a model's entities as vectors, or None if it has none that could be compared.
 
     Complex numbers are taken as two reals. Where an entity has several vectors, as for head and
-    tail, they stand one after another; biases are left out.
+    tail, they stand one after another; biases, and what `own_columns` leaves out, do not.
     """
     model = getattr(scorer, "model", None)
     parts = []
@@ -57,7 +60,29 @@ def entity_vectors(scorer: Scorer) -> EntityVectors | None:
     together = torch.cat(parts, dim=1).numpy()
     if not np.isfinite(together).all():
         return None
+    if len(own := own_columns(together)):
+        together = together[:, own]
     return EntityVectors(together, _distance(getattr(model, "interaction", None)))
+
+
+def own_columns(values: np.ndarray) -> list[int]:
+    """Return which columns are neither the same number for all nor another one once more.
+
+    Models that are read as CP have such: a bias's 1, an entity's vector as head and as tail.
+
+    :param values: float, ``(n, K)``
+    """
+    if len(values) < 2:
+        return list(range(values.shape[1]))
+    own: list[int] = []
+    alike: dict[bytes, list[int]] = {}
+    for at, beginning in enumerate(values[:_BEGINNING].T):
+        column, same = values[:, at], alike.setdefault(beginning.tobytes(), [])
+        if (column == column[0]).all() or any((column == values[:, k]).all() for k in same):
+            continue
+        same.append(at)
+        own.append(at)
+    return own
 
 
 def _distance(interaction: object) -> str:

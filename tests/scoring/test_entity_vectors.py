@@ -6,7 +6,7 @@ import torch
 from pykeen.datasets import Nations
 from pykeen.models import model_resolver
 
-from kgdash.scoring.entity_vectors import entity_vectors
+from kgdash.scoring.entity_vectors import entity_vectors, own_columns
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
 from tests.support.fakes import random_scorer
 
@@ -54,6 +54,16 @@ def test_several_vectors_stand_side_by_side_and_biases_are_left_out():
     model, found = of_model("ConvE", embedding_dim=8)
     assert found.values.shape == (14, 8)
     assert found.distance == "cosine"
+
+
+def test_what_a_form_adds_is_no_part_of_an_entity():
+    """PyTorch-BigGraph's translations, read as CP of [e, 1] and [e, e], were all near."""
+    e = np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32)
+    together = np.concatenate([e, np.ones((100, 1), np.float32), e], axis=1)
+    assert own_columns(together) == [0, 1, 2]
+    together[99, 4] = 9.0  # one more number of one entity is its own
+    assert own_columns(together) == [0, 1, 2, 4]
+    assert own_columns(together[:1]) == list(range(7))
 
 
 def test_no_vectors():

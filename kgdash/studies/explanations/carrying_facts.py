@@ -17,6 +17,7 @@ from kgdash.graph.known_triples import SIDES
 from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
+from kgdash.scoring.entity_vectors import own_columns
 from kgdash.scoring.pykeen_forms import PyKEENForm
 from kgdash.studies.explanations.entity_loss import EntityLoss, facts_around
 from kgdash.studies.explanations.refit import EntityRefit
@@ -107,6 +108,9 @@ def carrying_facts(
     form, label = affine_form(run), run.graph.entity_labels[entity]
     if form is None:
         return replace(found, missing=f"{run.spec.name} has no refit in linear time")
+    vectors = form.entities[0].cpu().numpy()
+    if run.spec.name == "CP" and len(own_columns(vectors)) < vectors.shape[1]:
+        return replace(found, missing="what an entity is as head and as tail is tied there")
     if entity == answer:
         return replace(found, missing="head and tail are the same entity")
     if own_rank.pessimistic - own_rank.optimistic == own_rank.candidates - 1:

@@ -222,7 +222,10 @@ class EntityLoss:
             matrix, offset = _role(self.form, side, False, relation)
             if self._panels.is_product:
                 queries = queries @ matrix.T
-                matrix, offset = np.eye(len(matrix), dtype=np.float32), np.zeros_like(offset)
+                matrix, offset = (
+                    np.eye(len(matrix), dtype=np.float32),
+                    np.zeros(len(matrix), offset.dtype),
+                )
             panel = self._panels.of(self._panels.key(side, relation))
             parts = np.array_split(queries, -(-len(queries) // self._most))
             totals = np.concatenate(

@@ -4,7 +4,9 @@ import re
 
 import numpy as np
 import pytest
+import torch
 
+import kgdash
 from kgdash.files import table_cache
 from kgdash.graph import default_filter
 from kgdash.studies.explanations import carrying_facts as carrying
@@ -20,6 +22,7 @@ from kgdash.studies.explanations.refit import EntityRefit
 from kgdash.studies.inspection.candidates import side_candidates
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from tests.studies.explanations.conftest import Written
+from tests.support.embeddings import ENTITIES, GRAPH, RELATIONS, vectors
 from tests.support.fakes import FakeScorer, fake_run, make_graph
 
 
@@ -204,3 +207,19 @@ def test_many_facts_of_an_entity_with_a_wide_vector(written, monkeypatch):
     monkeypatch.setattr(carrying, "_SLOPES", 6 * facts - 1)
     missing = f"6 numbers and {facts:,} facts are too many to refit"
     assert found_of(run, triple, "tail").missing == missing
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_of_cp(tied):
+    """Why of every triple of a CP ended in a traceback; SimplE's and PBG's are tied ones."""
+    entities, relations = (vectors(len(names), 4, seed=1) for names in (ENTITIES, RELATIONS))
+    more = entities[:, ::-1] if tied else vectors(len(ENTITIES), 4, seed=2)
+    both = np.concatenate([entities, more], axis=1)
+    run = kgdash.run_from_arrays((ENTITIES, both), (RELATIONS, relations), "CP", GRAPH)
+    loss = EntityLoss(affine_form(run), 4, facts_around(GRAPH, 4))
+    rows = np.array([[4, 2, t] for t in range(len(ENTITIES))])
+    expected = run.scorer.score_triples(torch.from_numpy(rows)).numpy()
+    found = loss.scores("tail", 2, loss.trained)
+    np.testing.assert_allclose(found - found[0], expected - expected[0], atol=1e-4)
+    why = run.why(ENTITIES[4], RELATIONS[2], ENTITIES[7])
+    assert [each.missing.endswith("is tied there") for each in why.carried] == [tied, tied]
