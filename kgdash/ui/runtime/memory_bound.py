@@ -46,11 +46,12 @@ class MemoryBound:
         if has <= self._next or not self._lock.acquire(blocking=False):
             return
         try:
-            freed = _STEP
-            # What is in use goes when that ends; until then, nothing else goes in its place.
-            while freed > 0 and (over := has - most + _STEP) > 0 and self._let_go(over):
+            while (over := has - most + _STEP) > 0 and self._let_go(over):
                 give_back_now()
-                freed, has = has - own_memory() - over // 8, own_memory()
+                before, has = has, own_memory()
+                # What is in use goes when that ends; until then, nothing else goes in its place.
+                if before - has <= over // 8:
+                    break
             self._next = max(most, has + _STEP)
         finally:
             self._lock.release()
