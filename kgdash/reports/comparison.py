@@ -148,8 +148,8 @@ def _differences(tests: pd.DataFrame, own: str) -> Section:
         (),
         (
             Shown(
-                "Difference of MRR of every two runs with its 95% interval; coloured where the "
-                "corrected p is below 5%: blue where the first is better.",
+                "Difference of MRR of every two runs with its 95% interval; coloured where both "
+                "p are below 5%: blue where the first is better.",
                 made,
                 chart=pair_forest(tests),
                 name="differences",
