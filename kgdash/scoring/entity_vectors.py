@@ -1,5 +1,6 @@
 """A model's own geometry: its entities as real vectors, and how far they are from one another."""
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,9 +8,6 @@ import torch
 from pykeen.nn import modules
 
 from kgdash.scoring.protocol import Scorer
-
-#: rows by which columns are told apart at first
-_BEGINNING = 64
 
 
 @dataclass(frozen=True)
@@ -74,15 +72,11 @@ def own_columns(values: np.ndarray) -> list[int]:
     """
     if len(values) < 2:
         return list(range(values.shape[1]))
-    own: list[int] = []
-    alike: dict[bytes, list[int]] = {}
-    for at, beginning in enumerate(values[:_BEGINNING].T):
-        column, same = values[:, at], alike.setdefault(beginning.tobytes(), [])
-        if (column == column[0]).all() or any((column == values[:, k]).all() for k in same):
-            continue
-        same.append(at)
-        own.append(at)
-    return own
+    own: dict[bytes, int] = {}  # by digest: many may begin alike
+    for at, column in enumerate(values.T):
+        if (column != column[0]).any():
+            own.setdefault(hashlib.sha256(column.tobytes()).digest(), at)
+    return list(own.values())
 
 
 def _distance(interaction: object) -> str:
