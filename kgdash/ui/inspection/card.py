@@ -45,14 +45,16 @@ def show_trust(found: Inspection) -> None:
     if st.session_state.get(_WANTED) == run.identity:
         computed("Preparing trust cards", (run.identity, "trust basis"), Call(card_basis, run))
     side = "head" if st.session_state.get("candidates_for") == "head" else "tail"
-    card = _card(found, side)
+    names = _competing(run)
+    unasked = _unasked(run, names)
+    card = _card(found, side, names, unasked)
     text, colour = _BADGES[card.level]
     # The badge says what the line begins with.
     st.markdown(f":{colour}-badge[{text}] {plain(card.line.partition(': ')[2])}")
     with st.container(horizontal=True):
         for figure in card.figures:
             show_card(_TITLES[figure.name], figure.text, figure.beneath, plain(figure.about))
-    if card.command is not None or _unasked(run):
+    if card.command is not None or unasked:
         too = f"; {plain(card.command)} does it, too" if card.command else ""
         st.button(
             "Compute what these cards need",
@@ -64,11 +66,10 @@ def show_trust(found: Inspection) -> None:
         )
 
 
-def _card(found: Inspection, side: str) -> TrustCard:
+def _card(found: Inspection, side: str, names: list[str], unasked: list[str]) -> TrustCard:
     """Make the card, or take the one that was made, unless something was not prepared then."""
     run = found.run
-    unasked = _unasked(run)
-    others = sound_runs(name for name in _competing(run) if name not in unasked)
+    others = sound_runs(name for name in names if name not in unasked)
     identities = tuple(other.identity for other in others.values())
     why = reasons_at_hand(run, found.triple)
     about = ("card", found.triple, found.filter, side, why is not None, is_at_hand(run))
@@ -89,11 +90,11 @@ def _competing(run: Run) -> list[str]:
     return names
 
 
-def _unasked(run: Run) -> list[str]:
+def _unasked(run: Run, names: list[str]) -> list[str]:
     """Name the runs that are asked once somebody wants it: what visitors added may take minutes."""
     if visitor().is_local or st.session_state.get(_WANTED) == run.identity:
         return []
-    return [name for name in _competing(run) if not is_small_run(name)]
+    return [name for name in names if not is_small_run(name)]
 
 
 def _want(identity: Identity) -> None:
