@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -134,12 +133,13 @@ def _is_little_text(content: bytes) -> bool:
 class Origin:
     """What `kgdash.runs.loading.load` made a run of, and the identity that it had.
 
-    ``roots`` are those of the visitor who opened it: it is loaded again within them.
+    ``opener`` is as who opened it, unnamed: it is loaded again within the same bounds, and scored
+    by the same form.
     """
 
     source: str
     dataset: str | None
-    roots: tuple[Path, ...] | None
+    opener: Visitor
     identity: Identity
 
     def load(self) -> Run:
@@ -147,7 +147,7 @@ class Origin:
 
         :raises KgdashError: as `kgdash.runs.loading.load`, or if it is another run by now
         """
-        with working_for(Visitor(roots=self.roots)):
+        with working_for(self.opener):
             run = remember(load(self.source, self.dataset), self.source, self.dataset)
         if run.identity != self.identity:
             raise KgdashError(f"{run.name} was changed meanwhile: open it anew")
@@ -164,7 +164,7 @@ _graphs: WeakValueDictionary[int, KnowledgeGraph] = WeakValueDictionary()
 
 def remember(run: Run, source: str, dataset: str | None) -> Run:
     """Keep in mind where a run comes from, and return it."""
-    origin = Origin(source, dataset, visitor().roots, run.identity)
+    origin = Origin(source, dataset, visitor().unnamed(), run.identity)
     _origins[origin.identity] = _graph_origins[run.graph.identity] = origin
     _runs[id(run)], _graphs[id(run.graph)] = run, run.graph
     return run

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -100,7 +100,7 @@ class Cluster:
         told = {**run.provenance, "source": place}
         there = replace(run, provenance=told)  # as they load it
         return replace(
-            run, helpers=self.helpers(Origin(place, dataset, visitor().roots, there.identity))
+            run, helpers=self.helpers(Origin(place, dataset, visitor().unnamed(), there.identity))
         )
 
     def helpers(self, origin: Origin) -> Helpers:
@@ -183,7 +183,7 @@ class _Helpers:
         from distributed import as_completed
 
         client = self.cluster.client(progress)
-        told = {"version": __version__, "origin": asdict(self.origin)}
+        told = {"version": __version__, "origin": vars(self.origin)}
         on_way: dict[str, P] = {}
         completed = as_completed()
         done, looked, room, alone = 0.0, 0.0, 1, time.monotonic()

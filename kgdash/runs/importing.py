@@ -55,8 +55,12 @@ Named = tuple[Sequence[str], np.ndarray | torch.Tensor]
 #: formats of vectors alone, of which users tell all else
 _PLAIN = ("arrays", "word2vec")
 
-#: interactions -> as which they may be read
-_READ_AS = {"HolE": ("ComplEx",), "SimplE": ("CP", "DistMult")}
+#: of formats, interactions that are read as others: see each reader
+_READ_AS = {
+    ("ampligraph", "HolE"): "ComplEx",
+    ("graphvite", "SimplE"): "CP",
+    ("openke", "SimplE"): "DistMult",
+}
 
 
 class ArrayOptions(TypedDict, total=False):
@@ -127,7 +131,7 @@ def _check_taken(source: Path, form: str, options: Options, embedding: Embedding
     of, said, norm = embedding.interaction, options.interaction, None
     if said:
         name, norm = interaction_name(said)
-        if of not in (name, *_READ_AS.get(name, ())):
+        if of not in (name, _READ_AS.get((form, name))):
             raise KgdashError(f"{source} is of {of}: leave out --interaction {said}")
     for each in (norm, options.norm):
         if each not in (None, embedding.parts.norm):

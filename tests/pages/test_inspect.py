@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.runs import preparation
 from kgdash.runs.loading import load
 from kgdash.statistics.estimate import number
@@ -270,3 +271,17 @@ def test_a_server_asks_large_runs_once_somebody_wants_it(run, as_visitor, monkey
     rerun(app)
     assert cards(app)["Agreement"] == "6 of 6"
     assert "compute_cards" not in [button.key for button in app.button]
+
+
+def test_a_run_that_a_card_asks_may_change_meanwhile(run, monkeypatch):
+    """The page ended there, and told neither rank nor score."""
+
+    def changed(*_, **__):
+        raise KgdashError("umls-rotate was changed meanwhile: open it anew")
+
+    monkeypatch.setattr(card, "trust_card", changed)
+    other = {**NAMES, "tail": "cell"}  # of which no card is kept
+    app = open_page("inspect", **other)
+    (error,) = app.error
+    assert error.value.endswith("was changed meanwhile: open it anew")
+    assert cards(app)["Score"] == number(of(run, **other).score)

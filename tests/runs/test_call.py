@@ -12,12 +12,17 @@ import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.visitor import NOBODY, visitor
+from kgdash.files.visitor import NOBODY, Visitor, visitor
+from kgdash.graph.datasets import load_dataset
 from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.call import Call, Origin, Reading, named, read, remember, write
 from kgdash.runs.loading import load
+from kgdash.runs.training import TrainingConfig, train
+from kgdash.scoring import bilinear_forms
+from kgdash.scoring.kernel_scorer import KernelScorer
+from kgdash.scoring.pykeen_scorer import PyKEENScorer
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support import worker_calls
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -120,7 +125,7 @@ def test_a_run_that_is_not_at_hand_is_loaded_from_where_it_was(run, monkeypatch)
     forget(monkeypatch)
     found = read(sent, lambda origin: asked.append(origin) or run)
     assert found == [run, run.graph]
-    assert asked == [Origin("umls-distmult", None, None, run.identity)] * 2
+    assert asked == [Origin("umls-distmult", None, Visitor(), run.identity)] * 2
 
 
 def test_it_is_loaded_as_who_opened_it_may(as_visitor, tmp_path, monkeypatch):
@@ -135,6 +140,24 @@ def test_it_is_loaded_as_who_opened_it_may(as_visitor, tmp_path, monkeypatch):
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(KgdashError, match="is not below a folder that may be opened here"):
         read(sent)
+
+
+def test_it_is_scored_as_for_who_opened_it(as_visitor, tmp_path, monkeypatch):
+    """TuckER's matrices are not made for a server's page, but its workers made them."""
+    graph, folder = load_dataset("nations"), tmp_path / "few_weights"
+    train(graph, TrainingConfig("TuckER", {"embedding_dim": 4}, epochs=1), folder)
+    monkeypatch.setattr(bilinear_forms, "_FREE_SERVED", 0)
+    monkeypatch.setattr(bilinear_forms, "_DENSEST_SERVED", 0)
+    sent = []
+    for place in (None, ""):
+        as_visitor(folder=place, roots=(tmp_path,))
+        sent.append(write(remember(load(folder), str(folder), None)))
+        forget(monkeypatch)
+    scorers = []
+    for each in sent:
+        scorers.append(type(read(each).scorer))
+        forget(monkeypatch)
+    assert scorers == [PyKEENScorer, KernelScorer]
 
 
 def test_a_named_run_is_not_held_and_found_again(run, monkeypatch):

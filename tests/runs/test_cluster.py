@@ -15,6 +15,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
+from kgdash.files.visitor import NOBODY, Visitor
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.graph import IDS
 from kgdash.progress import silent
@@ -121,7 +122,7 @@ def test_a_folder_here_is_the_same_run_elsewhere(here, tmp_path, monkeypatch):
 
 @pytest.fixture
 def origin(run):
-    return Origin(NAME, None, (), run.identity)
+    return Origin(NAME, None, NOBODY, run.identity)
 
 
 def worker_with(address, monkeypatch):
@@ -199,7 +200,7 @@ def test_a_file_that_names_no_scheduler(text, tmp_path):
 
 
 def test_a_run_that_the_worker_does_not_see_is_refused(here):
-    origin = {"source": "nowhere", "dataset": None, "roots": None, "identity": ("a", "b")}
+    origin = {"source": "nowhere", "dataset": None, "opener": Visitor(), "identity": ("a", "b")}
     asked = {"version": cluster.__version__, "origin": origin, "work": b""}
     found = here.client(silent).submit(do_part, asked).result()
     assert "unknown run 'nowhere'" in found["refused"]

@@ -56,6 +56,7 @@ def test_tensors_that_are_trained_are_taken(dtype):
         ("torchkge", "DistMult", None, Options(unit=False), "have no meaning for DistMult of tor"),
         ("openke", "DistMult", None, Options("DistMult", unit=True), "--unit and --no-unit"),
         ("dglke", "ComplEx", None, Options(layout="interleaved"), "--layout has no meaning"),
+        ("dglke", "DistMult", None, Options("SimplE"), "is of DistMult: leave out --interaction"),
         ("openke", "TransE", 2, Options("TransE", norm=2, unit=False), ""),
         ("openke", "DistMult", None, Options("SimplE"), ""),
         ("arrays", "ComplEx", None, Options("ComplEx", layout="interleaved", unit=True), ""),

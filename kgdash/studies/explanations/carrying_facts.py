@@ -110,7 +110,7 @@ def carrying_facts(
         return replace(found, missing=f"{run.spec.name} has no refit in linear time")
     vectors = form.entities[0].cpu().numpy()
     if run.spec.name == "CP" and len(own_columns(vectors)) < vectors.shape[1]:
-        return replace(found, missing="what an entity is as head and as tail is tied there")
+        return replace(found, missing="some of its vectors' numbers are constant or repeated")
     if entity == answer:
         return replace(found, missing="head and tail are the same entity")
     if own_rank.pessimistic - own_rank.optimistic == own_rank.candidates - 1:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.runs import Run
 from kgdash.runs.call import Call, Identity
 from kgdash.runs.library import named_stamps
+from kgdash.studies.classification.given_negatives import verified_stamp
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.trust.basis import card_basis, is_at_hand
 from kgdash.studies.trust.card import TrustCard, trust_card
 from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.inspection.explanation import reasons_at_hand
-from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.computed import computed, try_computing
 from kgdash.ui.runtime.loaded_runs import is_small_run, sound_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
@@ -47,7 +49,11 @@ def show_trust(found: Inspection) -> None:
     side = "head" if st.session_state.get("candidates_for") == "head" else "tail"
     names = _competing(run)
     unasked = _unasked(run, names)
-    card = _card(found, side, names, unasked)
+    try:
+        card = _card(found, side, names, unasked)
+    except KgdashError as error:  # as of a run that was asked, and is another by now
+        st.error(plain(str(error)), icon=":material/error:")
+        return
     text, colour = _BADGES[card.level]
     # The badge says what the line begins with.
     st.markdown(f":{colour}-badge[{text}] {plain(card.line.partition(': ')[2])}")
@@ -72,10 +78,10 @@ def _card(found: Inspection, side: str, names: list[str], unasked: list[str]) ->
     others = sound_runs(name for name in names if name not in unasked)
     identities = tuple(other.identity for other in others.values())
     why = reasons_at_hand(run, found.triple)
-    about = ("card", found.triple, found.filter, side, why is not None, is_at_hand(run))
-    made: TrustCard = computed(
+    state = (why is not None, is_at_hand(run), len(unasked), *verified_stamp(run))
+    made: TrustCard = try_computing(
         "Asking runs that rank about as well",
-        (run.identity, *identities, *about, len(unasked)),
+        (run.identity, *identities, "card", found.triple, found.filter, side, *state),
         Call(trust_card, found, others, side, why, len(unasked)),
     )
     return made

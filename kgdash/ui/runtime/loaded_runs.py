@@ -47,7 +47,8 @@ def load_source(source: str, dataset: str = "") -> Run:
     load_once = _load_small if not of and is_small(stamp) else _load
     key = name, of, stamp
     # What a model is made of may take as much again.
-    with nullcontext() if key in _opened else turn_at("loads", 1):
+    at_hand = (opened := _opened.get(key)) is not None and opened.run() is not None
+    with nullcontext() if at_hand else turn_at("loads", 1):
         run: Run = load_once(*key)
     _note(load_once, key, run)
     return run

@@ -222,4 +222,4 @@ def test_of_cp(tied):
     found = loss.scores("tail", 2, loss.trained)
     np.testing.assert_allclose(found - found[0], expected - expected[0], atol=1e-4)
     why = run.why(ENTITIES[4], RELATIONS[2], ENTITIES[7])
-    assert [each.missing.endswith("is tied there") for each in why.carried] == [tied, tied]
+    assert [each.missing.endswith("constant or repeated") for each in why.carried] == [tied, tied]
