@@ -211,7 +211,8 @@ def _count(
     if not _uses_kernels(form):
         return count_rows_on_device(form, asked, groups, progress)
     vectors = query_vectors(form, asked.side, asked.anchors, asked.relations)
-    own = own_scores(form, asked.side, vectors[asked.row], asked.answer, asked.relations[asked.row])
+    relations = asked.relations[asked.row]
+    own = own_scores(form, asked.side, vectors, asked.row, asked.answer, relations)
     thresholds = Thresholds.of(own, groups[asked.row], int(groups.max(initial=-1)) + 1)
 
     turn = form.turn(asked.side)

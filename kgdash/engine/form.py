@@ -16,8 +16,8 @@ from kgdash.errors import KgdashError
 from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import silent
 
-#: triples whose vectors are made at once
-_PART = 2**16
+#: triples whose vectors are made at once, and numbers in these: some copies are there at a time
+_PART, _NUMBERS = 2**16, 2**24
 #: numbers of candidates' vectors that a thread lays out at once
 LAID_OUT = 2**21
 #: with entities' weights up to 1e8, scores of up to ten thousand dimensions stay finite
@@ -160,37 +160,48 @@ def own_scores(
     form: InteractionForm,
     side: str,
     queries: np.ndarray,
+    rows: np.ndarray,
     entities: np.ndarray,
     relations: np.ndarray,
 ) -> np.ndarray:
-    """Score each query, ``(n, K)``, against one candidate: float32, ``(n,)``."""
+    """Score queries against one candidate each: float32, ``(n,)``.
+
+    :param queries: float32, ``(m, K)``
+    :param rows: of the queries, int64, ``(n,)``, as are ``entities`` and ``relations``
+    """
     out = np.empty(len(entities), dtype=np.float32)
-    # Candidates' vectors are made a part at a time: they are no more than the part needs.
-    for start in range(0, len(entities), _PART):
-        part = slice(start, start + _PART)
+    # Vectors are gathered and made a part at a time: they are no more than the part needs.
+    for part in _parts(form, len(entities)):
         vectors = form.vectors(
             side,
             torch.from_numpy(np.ascontiguousarray(entities[part])),
             torch.from_numpy(np.ascontiguousarray(relations[part])),
         ).numpy()
         points(
-            form.kind, np.ascontiguousarray(queries[part]), np.ascontiguousarray(vectors), out[part]
+            form.kind,
+            np.ascontiguousarray(queries[rows[part]]),
+            np.ascontiguousarray(vectors),
+            out[part],
         )
     return out
+
+
+def _parts(form: InteractionForm, count: int) -> list[slice]:
+    """Cut triples so that the vectors of a part take little."""
+    step = max(1, min(_PART, _NUMBERS // form.dimension))
+    return [slice(start, start + step) for start in range(0, count, step)]
 
 
 def score_triples(form: InteractionForm, side: str, triples: np.ndarray) -> np.ndarray:
     """Score triples, int64 ``(n, 3)``, as a side's candidates score: float32, ``(n,)``."""
     anchor, other = (0, 2) if side == "tail" else (2, 0)
     parts = []
-    for start in range(0, len(triples), _PART):
-        part = triples[start : start + _PART]
-        if form.elementwise:
-            queries = query_vectors(form, side, part[:, anchor], part[:, 1])
-        else:
-            pairs, _, pair, _ = distinct_rows(part[:, [anchor, 1]])
-            queries = query_vectors(form, side, *pairs.T)[pair]
-        parts.append(own_scores(form, side, queries[: len(part)], part[:, other], part[:, 1]))
+    for part in (triples[cut] for cut in _parts(form, len(triples))):
+        pairs, rows = part[:, [anchor, 1]], np.arange(len(part))
+        if not form.elementwise:
+            pairs, _, rows, _ = distinct_rows(pairs)
+        queries = query_vectors(form, side, *pairs.T)
+        parts.append(own_scores(form, side, queries, rows, part[:, other], part[:, 1]))
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
 
 

@@ -67,7 +67,7 @@ def sweep_form(
         inside = np.flatnonzero((asked.row >= start) & (asked.row < stop))
         row = asked.row[inside] - start
         own[inside] = own_scores(
-            form, asked.side, vectors[row], asked.answer[inside], relations[row]
+            form, asked.side, vectors, row, asked.answer[inside], relations[row]
         )
 
         def work(task: Task, thread: _Thread[State], chunk=_Chunk(start, vectors)) -> float:

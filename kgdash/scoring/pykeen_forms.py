@@ -233,13 +233,15 @@ def _conve(interaction: Any, entities: list, relations: list) -> Description:
         return None
     vectors, biases = entities[0], entities[1].reshape(len(entities[0]), 1)
     shape = interaction.shape_info
+    # What a layer reads and what it makes are there at once.
+    at_once = max(1, min(_CONVOLVED, _LAYER_BYTES // (2 * 4 * shape.num_in_features)))
 
     def image(vector: torch.Tensor) -> torch.Tensor:
         return vector.view(-1, shape.input_channels, shape.image_height, shape.image_width)
 
     def left(entity: list[torch.Tensor], relation: list[torch.Tensor]) -> torch.Tensor:
         parts = []
-        pairs = zip(entity[0].split(_CONVOLVED), relation[0].split(_CONVOLVED), strict=True)
+        pairs = zip(entity[0].split(at_once), relation[0].split(at_once), strict=True)
         for h, r in pairs:
             x = interaction.hr2d(torch.cat([image(h), image(r)], dim=-2))
             parts.append(interaction.hr1d(x.reshape(len(h), shape.num_in_features)))
@@ -259,8 +261,9 @@ def _conve(interaction: Any, entities: list, relations: list) -> Description:
     }
 
 
-#: pairs that go through ConvE's convolution at once
-_CONVOLVED = 4096
+#: pairs that go through ConvE's convolution at once, and bytes that these may take: a few weights
+#: can make wide layers
+_CONVOLVED, _LAYER_BYTES = 4096, 2**28
 
 _RECOGNISED: dict[type, Callable[..., Description]] = {
     modules.DistMultInteraction: _distmult,

@@ -395,6 +395,24 @@ def test_few_weights_whose_form_takes_much_are_scored_by_rows(name, bound, value
     assert form_of(made) is None
 
 
+def test_wide_convolutions_are_made_of_few_pairs_at_once(monkeypatch):
+    """24,576 channels of 0.3 MB made layers of 1.6 GB."""
+    model = build("ConvE", inverse=True, **CONVE).eval()
+    form = form_of(model)
+    pairs = np.arange(40) % 14
+    expected = form.queries("tail", pairs, pairs)
+    given = []
+    convolved = model.interaction.hr2d.forward
+    monkeypatch.setattr(
+        model.interaction.hr2d, "forward", lambda x: (given.append(len(x)), convolved(x))[1]
+    )
+    width = 4 * model.interaction.shape_info.num_in_features
+    monkeypatch.setattr(pykeen_forms, "_LAYER_BYTES", 2 * width * 7)
+    found = form_of(model).queries("tail", pairs, pairs)
+    assert max(given) == 7
+    torch.testing.assert_close(found, expected)
+
+
 def test_a_server_holds_few_matrices_of_few_weights(monkeypatch, as_visitor):
     """Two tabs that compare nine runs of 0.1 MB each took 4.5 GB."""
     made = model_resolver.lookup("TuckER")(triples_factory=DATA[False].training, embedding_dim=12)

@@ -172,18 +172,26 @@ def _into(answer: list[Message]) -> Send:
 
 
 async def _heard(receive: Receive) -> Receive | None:
-    """Return what receives a whole request; None if whoever sent it has gone meanwhile."""
+    """Return what receives a request without its body, which strangers need for nothing.
+
+    None if whoever sent it has gone meanwhile.
+    """
     heard: list[Message] = []
     with CancelScope() as now:
         now.cancel()
         heard.append(await receive())
     if heard and heard[0]["type"] == "http.disconnect":
         return None
+    none: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
-    async def again() -> Message:
-        return heard.pop() if heard else await receive()
+    async def without_body() -> Message:
+        if none:
+            return none.pop()
+        while (message := await receive())["type"] == "http.request":
+            pass
+        return message
 
-    return again
+    return without_body
 
 
 @cache

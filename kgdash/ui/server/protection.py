@@ -107,6 +107,8 @@ class Protection:
             app = plain_page("Not found", "<p>Nothing is at this address.</p>", 404)
         elif _is_led_here(scope):
             app = _question(scope)
+        elif scope["path"] in _LOG_IN and scope["method"] != "GET":
+            app = plain_page("Not so", "<p>Log in by a link.</p>", 405)
         elif scope["path"] in _LOG_IN and _is_wordy(scope["query_string"]):
             app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
         elif scope["path"] == _CALLBACK:

@@ -244,7 +244,7 @@ def test_nobody_keeps_others_from_logging_in(restless):
     answered: list[str] = []
 
     async def provider(scope, receive, send):
-        assert await receive() == {"type": "http.request"}
+        assert (await receive())["type"] == "http.request"
         working.append(scope["path"])
         at_once.append(len(working) - len(answered))
         for _ in range(3):
@@ -314,6 +314,25 @@ def test_who_has_gone_takes_no_turn(restless):
         await asyncio.gather(*(door(scope, gone, sent) for scope in scopes(["/auth/login"] * 9)))
 
     run_apart(many())
+
+
+def test_nobody_waits_for_a_stranger_s_body(restless):
+    """Forms that never came kept all turns for 30 s each, and others filled the disk."""
+    said = [{"type": "http.request", "body": b"x" * n, "more_body": True} for n in (9, 0, 9)]
+    said.append({"type": "http.disconnect"})
+
+    async def receive():
+        await asyncio.sleep(0)
+        return said.pop(0)
+
+    async def reader(scope, receive, send):
+        nothing = {"type": "http.request", "body": b"", "more_body": False}
+        assert await receive() == nothing
+        assert await receive() == {"type": "http.disconnect"}
+        assert not said
+
+    run_apart(LogInDoor(reader)(*scopes(["/oauth2callback"]), receive, sent))
+    assert not said
 
 
 def test_strangers_leave_the_loop_to_others(tmp_path, monkeypatch):

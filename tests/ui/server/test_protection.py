@@ -44,6 +44,13 @@ def test_nobody_logs_in_by_thousands_of_words(path):
     assert answered(scope)[0]["status"] == 400
 
 
+@pytest.mark.parametrize("path", ["/oauth2callback", "/auth/login", "/auth/logout", "/log-in"])
+def test_log_in_is_asked_for_by_links_alone(path):
+    """Authlib reads a form of HEAD: a field of 1 MB as punycode stopped the server for minutes."""
+    for method, status in (("GET", 204), ("HEAD", 405), ("POST", 405), ("get", 405)):
+        assert answered({"type": "http", "path": path, "method": method})[0]["status"] == status
+
+
 def test_links_from_elsewhere_are_no_longer_than_pages_addresses():
     """The question held one twelve times, unread in memory: 2.2 GB of 8,000 connections.
 

@@ -173,16 +173,17 @@ def test_an_upload_that_ends_midway_is_no_error(client):
 
 def test_one_of_which_nothing_comes_is_ended(client, monkeypatch):
     """Sixteen of them had all turns of a visitor, and what waited behind had connections."""
-    monkeypatch.setattr(upload_bounds, "_SILENCE", 0.1)
-    started = time.monotonic()
+    monkeypatch.setattr(upload_bounds, "_SILENCE", 1.0)
+    started, came = time.monotonic(), []
 
     async def receive():
-        slow = time.monotonic() - started < 0.3
-        await asyncio.sleep(0.05 if slow else 60)
+        await asyncio.sleep(0.01 if len(came) < 150 else 60)
+        came.append(b"x")
         return {"type": "http.request", "body": b"x", "more_body": True}
 
     assert run_apart(_uploaded(client, receive))[0]["status"] == 408
-    assert 0.3 < time.monotonic() - started < 30
+    assert len(came) == 150
+    assert 2.4 < time.monotonic() - started < 50
     assert put(client, "a", "2", 100) == 200
 
 
