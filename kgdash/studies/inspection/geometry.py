@@ -5,8 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import eigh
 
-from kgdash.scoring.entity_vectors import EntityVectors
+from kgdash.errors import KgdashError
+from kgdash.progress import Progress, silent
+from kgdash.runs import Run
+from kgdash.scoring.entity_vectors import EntityVectors, entity_vectors
 
 #: entities that the plane is laid through at most, and that are drawn as background
 _FITTED, _DRAWN = 20_000, 2_000
@@ -49,28 +53,45 @@ def project(vectors: EntityVectors) -> Projection:
         values = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
     fitted = values[_even_choice(len(values), _FITTED)]
     mean = fitted.mean(axis=0)
-    variances, axes = _components(fitted - mean)
+    shares, axes = _components(fitted - mean)
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
-    total = max(float(variances.sum()), 1e-300)
-    first, second = (float(v) / total for v in variances[:2])
+    first, second = shares.tolist()
     points = (values - mean) @ axes
     return Projection(points, (first, second), _even_choice(len(values), _DRAWN))
 
 
+def lay_plane(run: Run, progress: Progress = silent) -> Projection:
+    """Project a run's entities.
+
+    :param progress: called with (0, 1) before; what follows is one call of LAPACK's
+    :raises KgdashError: if they have no vectors that could be compared
+    """
+    progress(0.0, 1.0)
+    vectors = entity_vectors(run.scorer)
+    if vectors is None:
+        raise KgdashError(f"{run.spec.name} has no entity vectors that could be compared")
+    return project(vectors)
+
+
 def _components(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variances, falling, two or more, and the directions of the first two.
+    """Return the shares of the variance of the first two directions, and these.
 
     :param centred: float64, ``(n, k)``; the matrix that is made has the smaller side squared
-    :return: float64, ``(≥ 2,)`` and ``(k, 2)``; zeros where there are fewer directions
+    :return: float64, ``(2,)`` and ``(k, 2)``; zeros where there are fewer directions
     """
-    if centred.shape[1] > len(centred):
-        _, lengths, rows = np.linalg.svd(centred, full_matrices=False)
-        variances, axes = lengths**2 / len(centred), rows.T
-    else:
-        variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
-        variances, axes = np.clip(variances[::-1], 0, None), axes[:, ::-1]
-    more = max(0, 2 - len(variances))
-    return np.pad(variances, (0, more)), np.pad(axes, ((0, 0), (0, more)))[:, :2]
+    is_wide = centred.shape[1] > len(centred)
+    squares = centred @ centred.T if is_wide else centred.T @ centred
+    total, size = float(np.trace(squares)), len(squares)
+    lengths, axes = eigh(squares, subset_by_index=[max(0, size - 2), size - 1])
+    lengths, axes = lengths[::-1], axes[:, ::-1]
+    # Below, a direction is one of rounding.
+    lengths = np.where(lengths > size * np.finfo(float).eps * total, lengths, 0.0)
+    if is_wide:
+        axes, scale = centred.T @ axes, np.sqrt(lengths)
+        axes = np.divide(axes, scale, out=np.zeros_like(axes), where=scale > 0)
+    more = max(0, 2 - len(lengths))
+    shares = np.pad(lengths / max(total, 1e-300), (0, more))
+    return shares, np.pad(axes, ((0, 0), (0, more)))
 
 
 def marked_points(

@@ -10,21 +10,17 @@ from kgdash.errors import KgdashError
 from kgdash.progress import duration_text
 from kgdash.ranking.relik import relik_of_ranks
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.runs.library import named_stamps
 from kgdash.runs.preparation import least_hours
 from kgdash.runs.saved_groupings import groupings_file
 from kgdash.scoring import ENTITY_SIDES
-from kgdash.scoring.entity_vectors import EntityVectors, entity_vectors
+from kgdash.scoring.entity_vectors import entity_vectors
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.better_negatives import BetterNegatives
 from kgdash.studies.inspection.ends import facts_of_entity, facts_with_relik
 from kgdash.studies.inspection.entity_roles import types_of_run
-from kgdash.studies.inspection.geometry import (
-    Projection,
-    marked_points,
-    nearest_entities,
-    project,
-)
+from kgdash.studies.inspection.geometry import lay_plane, marked_points, nearest_entities
 from kgdash.studies.inspection.inspection import Inspection, K, takes_a_moment, what_beats
 from kgdash.studies.inspection.other_runs import (
     runs_on_same_graph,
@@ -205,12 +201,13 @@ def show_other_runs(found: Inspection) -> None:
 def show_geometry(found: Inspection) -> None:
     """Show the entities nearest to head and tail, and where all lie in a plane."""
     run, triple = found.run, found.triple
-    vectors, plane = computed(
-        "Laying the plane", (run.identity, "geometry"), lambda _: _geometry(run)
+    vectors = computed(
+        "Reading vectors", (run.identity, "vectors"), lambda _: entity_vectors(run.scorer)
     )
     if vectors is None:
         st.caption(f"{run.spec.name} has no entity vectors that could be compared.")
         return
+    plane = computed("Laying the plane", (run.identity, "geometry"), Call(lay_plane, run))
     groups = [(side, [getattr(triple, side)]) for side in ENTITY_SIDES]
     groups = [(side, ids) for side, ids in groups if ids[0] is not None]
     nearest = {side: nearest_entities(vectors, ids[0], K) for side, ids in groups}
@@ -244,11 +241,6 @@ def _show_nearest(found: Inspection, side: str, table: pd.DataFrame) -> None:
         return
     rows = found.sides[side].rows(table["id"].to_numpy()).assign(distance=table["distance"])
     show_candidate_rows(found, found.sides[side], rows, f"nearest_{side}")
-
-
-def _geometry(run: Run) -> tuple[EntityVectors | None, Projection | None]:
-    vectors = entity_vectors(run.scorer)
-    return vectors, None if vectors is None else project(vectors)
 
 
 #: views beneath the first screen, by what they are called

@@ -34,16 +34,17 @@ def test_an_entity_is_not_its_own_neighbour():
     assert nearest_entities(same, 1)["id"].tolist() == [0, 2]
 
 
-def test_the_plane_shows_the_most_variance():
-    found = project(vectors())
-    values = vectors().values.astype(np.float64)
+@pytest.mark.parametrize("width", [6, 90])
+def test_the_plane_shows_the_most_variance(width):
+    found = project(vectors(width=width))
+    values = vectors(width=width).values.astype(np.float64)
     centred = values - values.mean(axis=0)
     _, singular, axes = np.linalg.svd(centred, full_matrices=False)
     expected = centred @ axes[:2].T
     np.testing.assert_allclose(np.abs(found.points), np.abs(expected), atol=1e-9)
     share = singular**2 / (singular**2).sum()
     np.testing.assert_allclose(found.explained, share[:2])
-    assert np.array_equal(found.points, project(vectors()).points)
+    assert np.array_equal(found.points, project(vectors(width=width)).points)
     assert found.background.tolist() == list(range(40))
 
 
@@ -72,6 +73,16 @@ def test_each_entity_is_marked_once():
     expected = pd.DataFrame({"id": [3, 5, 8], "group": ["head", "tail", "candidate"]})
     pd.testing.assert_frame_equal(found[["id", "group"]], expected)
     assert found[["x", "y"]].to_numpy().tolist() == plane.points[[3, 5, 8]].tolist()
+
+
+@pytest.mark.parametrize(("count", "width"), [(1, 1), (1, 5), (2, 5), (5, 1), (9, 40)])
+def test_few_directions(count, width):
+    line = np.outer(np.arange(count), np.ones(width)).astype(np.float32)
+    found = project(EntityVectors(line, "L2"))
+    spread = (np.arange(count) - (count - 1) / 2) * np.sqrt(width)
+    np.testing.assert_allclose(np.abs(found.points[:, 0]), np.abs(spread), atol=1e-9)
+    np.testing.assert_allclose(found.points[:, 1], 0, atol=1e-9)
+    np.testing.assert_allclose(found.explained, (float(count > 1), 0), atol=1e-12)
 
 
 def test_nothing_varies():
