@@ -275,13 +275,14 @@ class UnhurriedWebSocket(Unhurried, WebSocketsSansIOProtocol):
         super().__init__(config, *arguments, **named)
 
     def data_received(self, data: bytes) -> None:
-        """Read, unless a message is in more pieces than anybody sends.
+        """Read, unless a message comes before the answer, or in more pieces than anybody sends.
 
-        What asks for a WebSocket comes at once; of what is none, such as one with a body, nobody
-        would learn, and the connection would stay.
+        What asks comes at once; of what is none, such as one with a body, nobody would learn.
         """
-        super().data_received(data)
-        if len(self.frames) > _MOST_PIECES or not self.handshake_initiated:
+        is_early = self.handshake_initiated and not self.handshake_complete
+        if not is_early:
+            super().data_received(data)
+        if is_early or len(self.frames) > _MOST_PIECES or not self.handshake_initiated:
             self.transport.abort()
 
 

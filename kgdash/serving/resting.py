@@ -115,5 +115,7 @@ class Unhurried(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Read, and rest after it."""
         start = time.thread_time()
-        super().data_received(data)
-        self.transport.took(time.thread_time() - start - _FAST * len(data))
+        try:
+            super().data_received(data)
+        finally:
+            self.transport.took(time.thread_time() - start - _FAST * len(data))

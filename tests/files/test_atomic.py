@@ -447,21 +447,52 @@ def test_what_was_published_stays_whatever_its_name_is_then(tmp_path):
 def test_a_folder_put_in_a_new_draft_s_place_is_none(tmp_path, monkeypatch):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "work").write_text("work")
-    made, make = [], held_folder.HeldFolder.make_folder
+    made, mkdir = [], os.mkdir
 
-    def exchanged(folder, name):
-        make(folder, name)
+    def exchanged(name, *mode, dir_fd=None):
+        mkdir(name, *mode, dir_fd=dir_fd)
+        if dir_fd is None:
+            return
         made.append(name)
         if len(made) == 1:
             (tmp_path / name).rmdir()
             (tmp_path / "thesis").rename(tmp_path / name)
 
-    monkeypatch.setattr(held_folder.HeldFolder, "make_folder", exchanged)
+    monkeypatch.setattr(os, "mkdir", exchanged)
     tmp_path.chmod(0o777)
     with draft_folder(tmp_path / "out") as part:
         assert part.name == made[1]
     assert names(tmp_path) == made[:1]
     assert names(tmp_path / made[0]) == ["work"]
+
+
+@pytest.mark.parametrize("lockless", [False, True])
+def test_a_file_put_in_a_new_draft_s_place_is_none(tmp_path, monkeypatch, lockless):
+    """A private database had the name by the time that it was asked whose that was.
+
+    It was opened to all, and published.
+    """
+    (private := tmp_path / "private.db").write_text("work")
+    private.chmod(0o600)
+    made, close = [], os.close
+
+    def exchanged(handle):
+        close(handle)
+        new = [each for each in tmp_path.iterdir() if each.suffix == ".kgdash-part"]
+        if new and not made:
+            made.extend(new)
+            private.rename(*new)
+
+    monkeypatch.setattr(os, "close", exchanged)
+    if lockless:
+        monkeypatch.setattr(draft, "fcntl", None)
+    tmp_path.chmod(0o777)
+    with suppress(OSError), atomic_file(tmp_path / "out") as part:
+        part.open("a").close()
+        share(part)
+    assert made[0].read_text() == "work"
+    assert stat.S_IMODE(made[0].stat().st_mode) == 0o600
+    assert (tmp_path / "out").exists() == (not lockless)
 
 
 def test_by_paths_where_folders_can_not_be_held(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from kgdash.studies.inspection.verdict import count_text, verdict
 from kgdash.studies.trust import basis
 from kgdash.studies.trust.card import trust_card
 from kgdash.studies.trust.competing import competing_names
-from kgdash.ui.inspection import card
+from kgdash.ui.inspection import card, large_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.inspect_link import _LIST, TripleList
 from tests.pages.driver import cards, choose, messages, open_page, table
@@ -264,13 +264,27 @@ def test_why_says_the_doubt_then_the_reasons_and_the_card_names_the_strongest(bu
 def test_a_server_asks_large_runs_once_somebody_wants_it(run, as_visitor, monkeypatch):
     """Seven runs that claimed a bundled one's MRR had everybody's Inspect take 40 s, each time."""
     as_visitor(name="ada", folder="a")
-    monkeypatch.setattr(card, "is_small_run", lambda name: False)
+    monkeypatch.setattr(large_runs, "is_small_run", lambda name: False)
     app = open_page("inspect", **NAMES)
     assert cards(app)["Agreement"] == "–"
     app.get_by_key("compute_cards").click()
     rerun(app)
     assert cards(app)["Agreement"] == "6 of 6"
     assert "compute_cards" not in [button.key for button in app.button]
+
+
+def test_so_do_other_runs(run, as_visitor, monkeypatch):
+    """Six that another account added to a bundled graph took 33 s of everybody's page."""
+    as_visitor(name="ada", folder="a")
+    monkeypatch.setattr(large_runs, "is_small_run", lambda name: name == "umls-rotate")
+    app = choose(open_page("inspect", **NAMES), look_at="Other runs")
+    assert table(app, "run", "relik_head_rank")["run"].tolist() == ["umls-rotate", "umls-transe"]
+    button = app.get_by_key("larger_runs")
+    assert button.label == "Score in 7 larger runs, too"
+    button.click()
+    assert len(table(rerun(app), "run", "relik_head_rank")) == 9
+    with pytest.raises(KeyError):
+        app.get_by_key("larger_runs")
 
 
 def test_a_run_that_a_card_asks_may_change_meanwhile(run, monkeypatch):

@@ -262,6 +262,35 @@ def test_what_asks_for_a_websocket_and_is_none_is_ended(more):
     assert (b"101" in said) if more.startswith(b"X") else said == b""
 
 
+@pytest.mark.parametrize("frame", [bytes([0x82, 0x80, 1, 2, 3, 4]), b"\xff\xff", b"a" * 10_000])
+def test_what_comes_before_a_websocket_is_accepted_ends_it(frame, caplog):
+    """2,000 of a stranger waited with 1 MB each: pages 10 s, log-ins 33 s, 2 GB that stayed."""
+    seen: list[dict] = []
+
+    async def app(scope, receive, send):
+        seen.append(await receive())
+        seen.append(await receive())
+
+    async def come() -> None:
+        async with served(app) as port:
+            reader, writer = await asyncio.open_connection("localhost", port)
+            asked = [b"GET / HTTP/1.1", b"Host: a", b"Connection: Upgrade", b"Upgrade: websocket"]
+            asked += [b"Sec-WebSocket-Version: 13", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
+            writer.write(b"\r\n".join([*asked, b"", b""]))
+            async with asyncio.timeout(30):
+                while not seen:
+                    await asyncio.sleep(0.01)
+                writer.write(frame)
+                with suppress(ConnectionError):
+                    assert await reader.read() == b""
+                while len(seen) < 2:
+                    await asyncio.sleep(0.01)
+
+    run_apart(come())
+    assert [each["type"] for each in seen] == ["websocket.connect", "websocket.disconnect"]
+    assert "Traceback" not in caplog.text
+
+
 def test_messages_have_a_length_and_so_many_pieces():
     async def app(scope, receive, send):
         await send({"type": "websocket.accept"})

@@ -1,11 +1,11 @@
 """``kgdash open``: the dashboard on a run."""
 
+import errno
 import runpy
 import socket
 import sys
 import threading
 import time
-import urllib.request
 import webbrowser
 from collections.abc import Mapping
 from importlib import import_module
@@ -22,6 +22,12 @@ from kgdash.runs.bundled import FOLDER_CHOICE, default_run
 from kgdash.runs.library import named_runs
 
 _FIRST_PORT = 8501
+
+#: what a port cannot be had at where a machine speaks no IPv6
+_NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+
+#: held until the process ends
+_held: list[socket.socket] = []
 
 
 def open_app(
@@ -41,7 +47,7 @@ def open_app(
     load_run(run, dataset)
     port = free_port(port)
     address = f"http://localhost:{port}/{run_query(run, dataset)}"
-    threading.Thread(target=_announce, args=(port, address, no_browser), daemon=True).start()
+    threading.Thread(target=_announce, args=(address, no_browser), daemon=True).start()
     run_dashboard({"server.port": port})
 
 
@@ -91,20 +97,41 @@ def free_port(wanted: int | None) -> int:
     for port in range(_FIRST_PORT, 65536) if wanted is None else (wanted,):
         try:
             with socket.create_server(("localhost", port)):
+                hold_other_loopback(port)
                 return port
         except OSError:
             continue
     raise KgdashError(f"port {wanted or _FIRST_PORT} is taken; give another one with --port")
 
 
-def _announce(port: int, address: str, no_browser: bool) -> None:
-    """Print the address once the server answers, and open it."""
-    while True:
-        try:
-            with urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=5):
-                break
-        except OSError:
-            time.sleep(0.1)
+def hold_other_loopback(port: int) -> None:
+    """Let nobody else on this machine have a port at ::1, where browsers ask for localhost first.
+
+    Streamlit listens at 127.0.0.1 alone. Nothing listens here, so that they ask there next.
+
+    :raises OSError: if it is taken
+    """
+    try:
+        held = socket.socket(socket.AF_INET6)
+        held.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        held.bind(("::1", port))
+    except OSError as error:
+        if error.errno not in _NO_IPV6:
+            raise
+    else:
+        _held.append(held)
+
+
+def _announce(address: str, no_browser: bool) -> None:
+    """Print the address once the server of this process listens, and open it."""
+    while not _listens():
+        time.sleep(0.1)
     print(f"{address}\nCtrl-C ends the dashboard.", flush=True)
     if not no_browser:
         webbrowser.open(address)
+
+
+def _listens() -> bool:
+    """Tell whether Streamlit has its port: another account's server may answer there instead."""
+    runtime = import_module("streamlit.runtime")
+    return runtime.exists() and runtime.get_instance().state.name not in ("INITIAL", "STOPPED")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.dashboard.open import free_port, run_dashboard
+from kgdash.commands.dashboard.open import free_port, hold_other_loopback, run_dashboard
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import make_folder
 from kgdash.files.user_data import VISITORS, data_folder
@@ -65,7 +65,7 @@ def _check_cluster(address: str, shown: Path | None) -> None:
 
 
 def check_free(settings: ServerSettings, shown: Path) -> None:
-    """Refuse an address and port where nothing can listen.
+    """Refuse an address and port where nothing can listen, or somebody else does as localhost.
 
     :param shown: the file of the settings
     :raises KgdashError: saying why
@@ -73,6 +73,8 @@ def check_free(settings: ServerSettings, shown: Path) -> None:
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
     try:
         socket.create_server((settings.address, settings.port), family=family).close()
+        if family == socket.AF_INET:
+            hold_other_loopback(settings.port)
     except OSError as error:
         raise KgdashError(
             f"can not listen at {settings.address}, port {settings.port}: "

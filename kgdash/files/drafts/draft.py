@@ -46,9 +46,10 @@ _living: dict[Path, Draft] = {}
 
 
 @contextmanager
-def held_draft(out: Path, make: Callable[[HeldFolder, str], None]) -> Iterator[Draft]:
+def held_draft(out: Path, make: Callable[[HeldFolder, str], os.stat_result]) -> Iterator[Draft]:
     """Make a draft beside ``out`` that is held during the block and gone after it.
 
+    :param make: makes it, and returns what the system knows of it
     :raises OSError: if it can not be made
     """
     with HeldFolder.opened(out.parent) as folder:
@@ -142,48 +143,35 @@ def _is_own(about: os.stat_result) -> bool:
 
 
 def _new(
-    folder: HeldFolder, name: str, make: Callable[[HeldFolder, str], None]
+    folder: HeldFolder, name: str, make: Callable[[HeldFolder, str], os.stat_result]
 ) -> tuple[Draft, int | None]:
     """Make a draft and hold it; also return what to close to let go of it."""
     beginning = name.encode()[:_NAME].decode(errors="ignore")
     while True:
         drawn = f".{beginning}-{secrets.token_hex(4)}{_DRAFT}"
         try:
-            make(folder, drawn)
-        except FileExistsError:
-            continue
-        try:
-            made = _look_at_new(folder, drawn)
-            return Draft(folder, drawn, made), _hold(folder, drawn)
-        except (BlockingIOError, FileNotFoundError):
-            continue  # another process swept it before it was held
+            draft = Draft(folder, drawn, make(folder, drawn))
+            return draft, _hold(draft)
+        except (FileExistsError, BlockingIOError, FileNotFoundError):
+            continue  # another process has the name, or swept or exchanged it before it was held
 
 
-def _look_at_new(folder: HeldFolder, name: str) -> os.stat_result:
-    """Return what the system knows of a new draft.
-
-    :raises FileNotFoundError: if it is gone, or somebody put a folder with content in its place
-    """
-    made = folder.look(name)
-    if stat.S_ISDIR(made.st_mode):
-        with folder.inside(name, made) as inner:
-            if inner.names():
-                raise FileNotFoundError(errno.ENOENT, "exchanged", name)
-    return made
-
-
-def _hold(folder: HeldFolder, name: str) -> int | None:
+def _hold(draft: Draft) -> int | None:
     """Lock a draft of this process; None on file systems without locks: nobody sweeps there.
 
     :raises BlockingIOError: if another process holds it
-    :raises FileNotFoundError: if it is gone
+    :raises FileNotFoundError: if it is gone, or something else has its name
     """
     try:
-        return _lock(folder, name)
+        held = _lock(draft.folder, draft.name)
     except (BlockingIOError, FileNotFoundError):
         raise
     except OSError:
         return None
+    if not os.path.samestat(os.fstat(held), draft.made):
+        os.close(held)
+        raise FileNotFoundError(errno.ENOENT, "exchanged", draft.name)
+    return held
 
 
 def _lock(folder: HeldFolder, name: str) -> int:

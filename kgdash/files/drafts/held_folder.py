@@ -115,20 +115,29 @@ class HeldFolder:
         """
         return os.open(self._at(name), _CAREFULLY, dir_fd=self._handle)
 
-    def make_file(self, name: str) -> None:
-        """Make an empty file for its owner alone.
+    def make_file(self, name: str) -> os.stat_result:
+        """Make an empty file for its owner alone, and return what the system knows of it.
 
         :raises OSError: if it can not be made, or is there
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
-        os.close(os.open(self._at(name), flags, 0o600, dir_fd=self._handle))
+        opened = os.open(self._at(name), flags, 0o600, dir_fd=self._handle)
+        try:
+            return os.fstat(opened)  # by its name it may be another by now
+        finally:
+            os.close(opened)
 
-    def make_folder(self, name: str) -> None:
-        """Make an empty folder for its owner alone.
+    def make_folder(self, name: str) -> os.stat_result:
+        """Make an empty folder for its owner alone, and return what the system knows of it.
 
+        :raises FileNotFoundError: if it is gone, or somebody put another in its place
         :raises OSError: if it can not be made, or is there
         """
         os.mkdir(self._at(name), 0o700, dir_fd=self._handle)
+        with self.inside(name, self.look(name)) as inner:
+            if inner.names():  # no more is known of one that was made
+                raise FileNotFoundError(errno.ENOENT, "exchanged", name)
+            return inner.about()
 
     def set_mode(self, name: str, made: os.stat_result, mode: int) -> None:
         """Set who may read, write and enter what was made here.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.files.visitor import visitor
 from kgdash.runs import Run
-from kgdash.runs.call import Call, Identity
+from kgdash.runs.call import Call
 from kgdash.runs.library import named_stamps
 from kgdash.studies.classification.given_negatives import verified_stamp
 from kgdash.studies.inspection.inspection import Inspection
@@ -15,8 +14,9 @@ from kgdash.studies.trust.basis import card_basis, is_at_hand
 from kgdash.studies.trust.card import TrustCard, trust_card
 from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.inspection.explanation import reasons_at_hand
+from kgdash.ui.inspection.large_runs import is_wanted, unasked, want
 from kgdash.ui.runtime.computed import computed, try_computing
-from kgdash.ui.runtime.loaded_runs import is_small_run, sound_runs
+from kgdash.ui.runtime.loaded_runs import sound_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 
@@ -44,13 +44,13 @@ def show_trust(found: Inspection) -> None:
     if found.triple.open_side is not None:
         return
     run = found.run
-    if st.session_state.get(_WANTED) == run.identity:
+    if is_wanted(run, _WANTED):
         computed("Preparing trust cards", (run.identity, "trust basis"), Call(card_basis, run))
     side = "head" if st.session_state.get("candidates_for") == "head" else "tail"
     names = _competing(run)
-    unasked = _unasked(run, names)
+    waiting = unasked(run, names, _WANTED)
     try:
-        card = _card(found, side, names, unasked)
+        card = _card(found, side, names, waiting)
     except KgdashError as error:  # as of a run that was asked, and is another by now
         st.error(plain(str(error)), icon=":material/error:")
         return
@@ -60,29 +60,29 @@ def show_trust(found: Inspection) -> None:
     with st.container(horizontal=True):
         for figure in card.figures:
             show_card(_TITLES[figure.name], figure.text, figure.beneath, plain(figure.about))
-    if card.command is not None or unasked:
+    if card.command is not None or waiting:
         too = f"; {plain(card.command)} does it, too" if card.command else ""
         st.button(
             "Compute what these cards need",
             icon=":material/calculate:",
             help=f"Once for all triples of this run{too}.",
-            on_click=_want,
-            args=(run.identity,),
+            on_click=want,
+            args=(_WANTED, run.identity),
             key="compute_cards",
         )
 
 
-def _card(found: Inspection, side: str, names: list[str], unasked: list[str]) -> TrustCard:
+def _card(found: Inspection, side: str, names: list[str], waiting: list[str]) -> TrustCard:
     """Make the card, or take the one that was made, unless something was not prepared then."""
     run = found.run
-    others = sound_runs(name for name in names if name not in unasked)
+    others = sound_runs(name for name in names if name not in waiting)
     identities = tuple(other.identity for other in others.values())
     why = reasons_at_hand(run, found.triple)
-    state = (why is not None, is_at_hand(run), len(unasked), *verified_stamp(run))
+    state = (why is not None, is_at_hand(run), len(waiting), *verified_stamp(run))
     made: TrustCard = try_computing(
         "Asking runs that rank about as well",
         (run.identity, *identities, "card", found.triple, found.filter, side, *state),
-        Call(trust_card, found, others, side, why, len(unasked)),
+        Call(trust_card, found, others, side, why, len(waiting)),
     )
     return made
 
@@ -94,14 +94,3 @@ def _competing(run: Run) -> list[str]:
         lambda report: competing_names(run, report),
     )
     return names
-
-
-def _unasked(run: Run, names: list[str]) -> list[str]:
-    """Name the runs that are asked once somebody wants it: what visitors added may take minutes."""
-    if visitor().is_local or st.session_state.get(_WANTED) == run.identity:
-        return []
-    return [name for name in names if not is_small_run(name)]
-
-
-def _want(identity: Identity) -> None:
-    st.session_state[_WANTED] = identity

@@ -30,6 +30,7 @@ from kgdash.studies.inspection.other_runs import (
 from kgdash.studies.inspection.verdict import count_text
 from kgdash.ui.inspection.explanation import show_explanation
 from kgdash.ui.inspection.first_screen import show_candidate_rows
+from kgdash.ui.inspection.large_runs import unasked, want
 from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.loaded_runs import load_source
@@ -43,6 +44,9 @@ _FACTS, _FEW = 50, 8
 
 #: runs that the triple is looked up in at most: as many as stay loaded
 _RUNS = 8
+
+#: run whose larger other runs the visitor wants asked
+_WANTED = "other_runs_wanted"
 
 
 def show_what_beats(found: Inspection) -> None:
@@ -176,8 +180,11 @@ def show_other_runs(found: Inspection) -> None:
     if not names:
         st.caption("No other run of this graph is bundled, or lies in a folder beside this one.")
         return
+    waiting = unasked(run, names[:_RUNS], _WANTED)
     others = {}
     for name in names[:_RUNS]:
+        if name in waiting:
+            continue
         try:
             others[name] = load_source(name)
         except KgdashError as error:  # it was removed since, or is damaged
@@ -186,7 +193,7 @@ def show_other_runs(found: Inspection) -> None:
     table = computed(
         "Scoring in other runs",
         (tuple(each.identity for each in runs.values()), "same triple", found.triple, found.filter),
-        lambda report: same_triple(runs, found.triple, found.filter, report),
+        Call(same_triple, runs, found.triple, found.filter),
     )
     left_out = names[_RUNS:]
     st.caption(
@@ -196,6 +203,14 @@ def show_other_runs(found: Inspection) -> None:
     show_table(
         table.sort_values("relik", ascending=False, kind="stable"), "other_runs", f"{run.name}-runs"
     )
+    if waiting:
+        st.button(
+            f"Score in {len(waiting)} larger run{'s' * (len(waiting) != 1)}, too",
+            icon=":material/calculate:",
+            on_click=want,
+            args=(_WANTED, run.identity),
+            key="larger_runs",
+        )
 
 
 def show_geometry(found: Inspection) -> None:

@@ -91,7 +91,7 @@ class LogInDoor:
         if scope["type"] not in ("http", "websocket") or not asks:
             await self._app(scope, receive, send)
             return
-        if scope["path"] in OPEN:
+        if scope["type"] == "http" and scope["path"] in OPEN:
             await self._let_through(scope, receive, send)
             return
         assert settings is not None

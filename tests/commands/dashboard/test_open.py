@@ -1,5 +1,6 @@
 """The dashboard starts on a run, from a clone as from an installed package."""
 
+import errno
 import os
 import shutil
 import signal
@@ -9,12 +10,15 @@ import sys
 import urllib.request
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgdash.commands.dashboard.open import dashboard, run_dashboard, run_query
+from kgdash.commands.dashboard import open as open_command
+from kgdash.commands.dashboard.open import dashboard, free_port, run_dashboard, run_query
+from kgdash.errors import KgdashError
 from kgdash.runs.bundled import DEMO
 from tests.support.paths import ROOT
 
@@ -33,6 +37,49 @@ def test_a_port_that_is_taken_is_refused(refused):
         assert refused("open", "--port", port) == (
             f"port {port} is taken; give another one with --port"
         )
+
+
+def test_nobody_else_is_localhost(monkeypatch):
+    """Browsers ask at ::1 first: another account had what was sent, a log-in's cookie, too."""
+    held: list[socket.socket] = []
+    monkeypatch.setattr(open_command, "_held", held)
+    port = free_port(None)
+    assert [each.getsockname()[1] for each in held] == [port]
+    with socket.socket(socket.AF_INET6) as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with pytest.raises(OSError, match="in use"):
+            other.bind(("::1", port))
+        with pytest.raises(ConnectionRefusedError):
+            other.connect(("::1", port))
+    held.pop().close()
+    with socket.create_server(("::1", port), family=socket.AF_INET6):
+        with pytest.raises(KgdashError, match=f"port {port} is taken"):
+            free_port(port)
+        assert free_port(None) != port
+    for each in held:
+        each.close()
+
+
+def test_a_machine_may_speak_no_ipv6(monkeypatch):
+    def none(*_):
+        raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+
+    monkeypatch.setattr(open_command, "_held", held := [])
+    monkeypatch.setattr(socket, "socket", none)
+    open_command.hold_other_loopback(1)
+    assert not held
+
+
+def test_the_browser_comes_to_the_server_of_this_process(monkeypatch):
+    """Another account had the port by the time that Streamlit asked for it."""
+    runtime = SimpleNamespace(state=SimpleNamespace(name="INITIAL"))
+    monkeypatch.setattr("streamlit.runtime.exists", lambda: False)
+    monkeypatch.setattr("streamlit.runtime.get_instance", lambda: runtime)
+    assert not open_command._listens()
+    monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
+    assert not open_command._listens()
+    runtime.state.name = "NO_SESSIONS_CONNECTED"
+    assert open_command._listens()
 
 
 @pytest.mark.parametrize("source", ["umls-rotate", "a folder & more"])

@@ -108,6 +108,17 @@ def test_log_in_and_monitors_are_let_through(client, path):
     assert is_inside(client, path)
 
 
+@pytest.mark.parametrize("path", OPEN)
+def test_nobody_s_connections_wait_where_strangers_ask(client, path, monkeypatch):
+    async def never(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(client.app, "_let_through", never)
+    with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect(path):
+        pass
+    assert refused.value.code == 1008
+
+
 def test_the_way_in_begins_anew_each_time(client, monkeypatch):
     monkeypatch.setattr(login, "generate_login_redirect_url", lambda name: f"/auth/login?p={name}")
     answer = client.get("/log-in")
