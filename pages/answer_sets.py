@@ -52,8 +52,9 @@ name = f"{run.name}-coverage-by-{by}"
 left, right = st.columns(2, gap="large")
 with left:
     st.caption(
-        "Bars: 95% intervals. Orange: surely below the promise; blue: surely above; hollow: fewer "
-        "than 30 queries. Click a point to see the group's sets."
+        "Bars: 95% intervals, each by itself. Orange: below the promise, blue: above, at p ≤ 0.05 "
+        "after Holm's correction for the number of groups. Hollow: fewer than 30 queries. Click a "
+        "point to see the group's sets."
     )
     figure = coverage_figure(table, setting.epsilon, by in IN_ORDER)
     row = choose_set_group(figure, table, by, name)

@@ -12,6 +12,7 @@ from kgdash.charts.message import of_each
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label, whiskers
 from kgdash.files.html import escape
 from kgdash.statistics.estimate import number, percent
+from kgdash.statistics.multiple_testing import LEVEL
 
 #: groups drawn per figure
 _MOST_GROUPS = 20
@@ -25,7 +26,7 @@ _FEWEST = 15
 #: groups of queries drawn, letters of a name, and queries below which a point is hollow
 _MOST_POINTS, _SHORT, _FEW = 24, 28, 30
 
-#: of groups whose interval lies below the promise, above it, or holds it
+#: of groups that are told from the promise, below or above, and of those that are not
 _BROKEN, _ABOVE, _KEPT = SIDE_COLOURS["tail"], SIDE_COLOURS["head"], SIDE_COLOURS["both"]
 
 
@@ -127,7 +128,8 @@ def group_name(group: str, names: Mapping[str, str] | None) -> str:
 def coverage_figure(table: pd.DataFrame, epsilon: float, in_order: bool = False) -> go.Figure:
     """Draw the coverage of groups with intervals against the promise 1 − ε.
 
-    On top is the group that surely falls shortest: by the upper end of its interval.
+    On top is the group of the lowest upper end. Coloured are those whose p tells them from the
+    promise after Holm's correction: of many intervals some leave it out by chance.
     ``customdata`` of a point is the row number in ``table``.
 
     :param table: of `kgdash.studies.probability.answer_sets.AnswerSets.by_groups`
@@ -141,7 +143,8 @@ def coverage_figure(table: pd.DataFrame, epsilon: float, in_order: bool = False)
     rows, promise = rows.head(_MOST_POINTS), 1 - epsilon
     names = [escape(short_label(str(group), _SHORT)) for group in rows["group"]]
     place = -np.arange(len(rows), dtype=float)
-    colours = np.select([rows["high"] < promise, rows["low"] > promise], [_BROKEN, _ABOVE], _KEPT)
+    told, below = rows["p_holm"] <= LEVEL, rows["coverage"] < promise
+    colours = np.select([told & below, told], [_BROKEN, _ABOVE], _KEPT)
     figure = go.Figure()
     figure.add_scatter(
         x=rows["coverage"],

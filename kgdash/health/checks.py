@@ -207,7 +207,7 @@ def _frequent(evidence: Evidence, summary: pd.DataFrame) -> Finding:
     rule = f"noticed from {FREQUENT:.0%} and {_SOME} scores on"
     first = values.iloc[0] if len(values) else None
     if first is None or first["candidates"] < max(_SOME, FREQUENT * rivals):
-        text = f"No single value makes up {FREQUENT:.0%} of the candidates' scores."
+        text = f"No value makes up {FREQUENT:.0%} of the candidates' scores and {_SOME} of them."
         return Finding("frequent value", "fine", np.nan, text, rule)
     share = first["candidates"] / rivals
     text = (

@@ -21,6 +21,20 @@ def clopper_pearson(
     return low, high
 
 
+def exact_p(found: np.ndarray, n: np.ndarray, share: float) -> np.ndarray:
+    """Return the p-value of a share: twice the smaller tail of the binomial distribution.
+
+    It is below 1 − level where `clopper_pearson` at that level leaves the share out.
+
+    :param found: whole numbers from 0 to ``n``, ``(k,)``; n ≥ 1, ``(k,)``; ``share`` in [0, 1]
+    :return: float64, ``(k,)``, in [0, 1]
+    """
+    from scipy.stats import binom
+
+    tails = binom.cdf(found, n, share), binom.sf(np.asarray(found) - 1, n, share)
+    return np.minimum(2 * np.minimum(*tails), 1.0)
+
+
 def wilson(found: np.ndarray, n: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Return the score interval, `scipy.stats.binomtest`'s.
 

@@ -35,7 +35,7 @@ def a_breakdown(k):
 
 
 def covered(k):
-    table = rows(0.3 * k, group=["a", "b", "c"], n=[9, 80, 70], mean_size=2.0)
+    table = rows(0.3 * k, group=["a", "b", "c"], n=[9, 80, 70], mean_size=2.0, p_holm=1.0)
     return table.rename(columns={"value": "coverage"})
 
 

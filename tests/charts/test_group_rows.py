@@ -13,6 +13,7 @@ TABLE = pd.DataFrame(
         "low": [0.01, 0.65, 0.87, 0.97],
         "high": [0.99, 0.74, 0.93, 0.99],
         "mean_size": [3.0, 40.0, 4.0, 2.0],
+        "p_holm": [0.4, 0.001, 1.0, 0.001],
     }
 )
 
@@ -25,6 +26,12 @@ def test_worst_first_with_colours_and_rows():
     assert colours[1] == colours[2]
     assert len(set(colours)) == 3
     assert list(points.marker.symbol) == ["circle"] * 2 + ["circle-open", "circle"]
+
+
+def test_an_interval_alone_colours_nothing():
+    """Of 40 groups that all keep the promise some interval left it out in 64 of 100 draws."""
+    by_chance = TABLE.assign(p_holm=0.06)
+    assert len(set(coverage_figure(by_chance, 0.1).data[0].marker.color)) == 1
 
 
 def test_in_order_and_what_it_says():

@@ -95,6 +95,13 @@ class TestFindings:
         assert "exactly 0, as are 20 true scores" in texts(health, "tail")["frequent value"]
         assert "frequent value" not in levels(health, "head")
 
+    def test_a_value_of_few_scores(self):
+        """Of 29 scores each makes up 3.4%: "no single value makes up 1%"."""
+        graph = make_graph([(0, 0, 1)], (), [(0, 0, 2)], 31)
+        health = score_health(fake_run(graph, random_scorer(31, 1)))
+        said = texts(health, "tail")["frequent value"]
+        assert said == "No value makes up 1% of the candidates' scores and 10 of them."
+
     def test_some_constant_queries(self):
         scores = random_scorer(30, 2).tails
         scores[4, 0] = 0.5

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from kgdash.statistics.proportions import clopper_pearson, wilson
+from kgdash.statistics.proportions import clopper_pearson, exact_p, wilson
 
 
 @pytest.mark.parametrize(("interval", "method"), [(clopper_pearson, "exact"), (wilson, "wilson")])
@@ -14,6 +14,16 @@ def test_intervals_are_those_of_scipy(interval, method):
     for at in range(4):
         ends = binomtest(int(found[at]), int(n[at])).proportion_ci(0.9, method)
         assert (low[at], high[at]) == pytest.approx((ends.low, ends.high))
+
+
+def test_p_is_that_of_the_interval():
+    found, n = np.array([0, 3, 7, 40, 52]), np.array([5, 9, 7, 57, 57])
+    p = exact_p(found, n, 0.7)
+    one_sided = [binomtest(40, 57, 0.7, side).pvalue for side in ("less", "greater")]
+    assert p[3] == pytest.approx(min(1, 2 * min(one_sided)))
+    low, high = clopper_pearson(found, n, 0.95)
+    assert ((p < 0.05) == ((high < 0.7) | (low > 0.7))).all()
+    assert 0 < (p < 0.05).sum() < 5
 
 
 def test_means_of_counts_lie_between_their_neighbours():

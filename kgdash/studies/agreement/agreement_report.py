@@ -64,17 +64,17 @@ def agreement_summary(
     """Estimate each of `MEASURES`.
 
     :param bootstrap: of the intervals, over triples, both queries of one together, which allow for
-        triples unlike those drawn (`allow_for_unseen`); default: 1,000 resamples at 95%
+        triples unlike those drawn (`allow_for_unseen`), and of ``discrepancy`` for its run being
+        chosen (`_of_largest`); default: 1,000 resamples at 95%
     :return: in the order of `MEASURES`; NaN for votes of fewer than four runs
     """
     bootstrap = bootstrap or Bootstrap()
     differs, queries = found.differs().astype(np.float64), found.queries
     overlap, vote = queries["overlap"].to_numpy(), queries["vote_conflict"].to_numpy()
-    worst = differs[:, differs.mean(axis=0).argmax()]
     best = found.hits[:, list(found.runs).index(found.best)]
     columns = {
         "ambiguity": queries["conflict"].to_numpy(),
-        "discrepancy": worst,
+        "discrepancy": differs[:, differs.mean(axis=0).argmax()],
         "pairwise": pairwise(found.hits),
         "overlap": np.nan_to_num(overlap),
         "vote_pairwise": vote,
@@ -91,12 +91,16 @@ def agreement_summary(
     whole = _means(dict(zip(columns, sums.sum(axis=1), strict=True)), 2 * count)
     rng = np.random.default_rng(bootstrap.seed)
     drawn = np.full((bootstrap.resamples, len(MEASURES)), np.nan)
+    shares = np.empty((bootstrap.resamples, len(found.runs)))
     for block, weights in resample_counts(count, bootstrap.resamples, rng, _BLOCK_ROWS):
         with one_thread():  # BLAS adds in another order on several
             of_block = dict(zip(columns, (weights @ sums.T).T, strict=True))
+            shares[block] = weights @ (differs[:count] + differs[count:]) / (2 * count)
         drawn[block] = np.stack(list(_means(of_block, 2 * count).values()), axis=1)
         progress(block.stop, bootstrap.resamples)
     ends = np.stack(percentile_interval(drawn, bootstrap.level), axis=1)
+    largest = _of_largest(differs.mean(axis=0), shares, bootstrap.level)
+    ends[list(MEASURES).index("discrepancy")] = largest
     if count < SMALL:
         ends[:] = np.nan
     conflicting = int(np.count_nonzero(sums[list(columns).index("pairwise")]))
@@ -112,6 +116,19 @@ def agreement_summary(
         name: Estimate(float(whole[name]), float(low), float(high), 2 * count)
         for name, (low, high) in zip(MEASURES, ends, strict=True)
     }
+
+
+def _of_largest(shares: np.ndarray, drawn: np.ndarray, level: float) -> tuple[float, float]:
+    """Return the interval of the largest share of several runs, whichever it is.
+
+    The largest of a sample lies above that of all queries, as it is chosen. The low end takes off
+    the quantile of the largest change of any run in resamples; the high end is the highest of the
+    runs' own: the run that truly differs most is one of them.
+
+    :param shares: float64, ``(runs,)``; ``drawn``: in resamples, ``(m, runs)``
+    """
+    risen = percentile_interval((drawn - shares).max(axis=1), level)[1]
+    return float(shares.max() - risen), float(percentile_interval(drawn, level)[1].max())
 
 
 def _means(sums: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:

@@ -76,7 +76,7 @@ def foreseen_verdict(table: pd.DataFrame) -> str:
         return f"A **low ReliK** of the entity that a query names foresees conflicts: {auc}."
     if row["high"] < CHANCE:
         return f"Conflicts are where the ReliK of the entity that a query names is **high**: {auc}."
-    return f"ReliK of the entity that a query names does not foresee conflicts here: {auc}."
+    return f"Whether ReliK of the entity that a query names foresees conflicts is not told: {auc}."
 
 
 def with_ends(estimate: Estimate) -> str:

@@ -29,7 +29,8 @@ def separation_verdict(found: Comparison) -> list[str]:
         said = f"ReliK points the wrong way: ROC-AUC {with_interval(overall)}"
     else:
         said = (
-            f"ReliK does not tell true from false beyond chance: ROC-AUC {with_interval(overall)}"
+            "Whether ReliK tells true from false is not told from chance: ROC-AUC "
+            f"{with_interval(overall)}"
         )
     beside: dict[str, list[str]] = {}
     for measure in others:
@@ -53,7 +54,7 @@ def _against(found: Comparison, measure: str) -> str:
     row = found.difference(measure)
     if row["low"] > 0:
         return "better than"
-    return "worse than" if row["high"] < 0 else "like"
+    return "worse than" if row["high"] < 0 else "not told apart from"
 
 
 def _value(found: Comparison, measure: str) -> str:

@@ -65,8 +65,8 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True, p_chance: f
     best, worst = _relik(highest), _relik(lowest)
     if not best.is_above(worst) or not p_chance <= _CHANCE:
         return (
-            f"Its {len(large)} communities do not differ in ReliK by more than chance "
-            f"({with_interval(worst)} to {with_interval(best)}): no part is told from another."
+            f"Its {len(large)} communities are not told apart by ReliK "
+            f"({with_interval(worst)} to {with_interval(best)})."
         )
     most, least = (_with_others(row, large) for row in (highest, lowest))
     return (

@@ -19,7 +19,8 @@ from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
-from kgdash.statistics.proportions import clopper_pearson
+from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.proportions import clopper_pearson, exact_p
 from kgdash.studies.probability.answer_scores import SCORES
 from kgdash.studies.probability.conformal import check_epsilon
 from kgdash.studies.probability.query_groups import Grouping, Queries, grouping
@@ -83,13 +84,19 @@ class AnswerSets:
         :param groups: of `kgdash.studies.probability.query_groups.GROUPINGS`
         :return: one row per group, the least coverage first, deciles in order: ``group`` (str),
             ``number`` (int64; -1: unknown), ``n`` (int64), ``coverage``, ``low``, ``high``
-            (Clopper–Pearson), ``mean_size``, ``median_size``
+            (Clopper–Pearson), ``mean_size``, ``median_size``, ``p_holm`` (of the promise, exact
+            binomial test, corrected for the number of groups)
         """
         made = grouping(self.run, groups, progress)
-        return self.by_grouping(made, groups not in IN_ORDER, level)
+        table, promise = (
+            self.by_grouping(made, groups not in IN_ORDER, level),
+            1 - self.setting.epsilon,
+        )
+        covered = np.round(table["coverage"] * table["n"])
+        return table.assign(p_holm=holm(exact_p(covered, table["n"], promise)))
 
     def by_grouping(self, made: Grouping, is_sorted: bool, level: float = 0.95) -> pd.DataFrame:
-        """Return `by_groups` of a grouping that was made before."""
+        """Return `by_groups`, but for ``p_holm``, of a grouping that was made before."""
         table = _coverage(self.queries, made.codes(self.asked), level)
         names = [_group_name(made, int(number)) for number in table["number"]]
         table.insert(0, "group", names)

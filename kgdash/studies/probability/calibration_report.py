@@ -68,7 +68,7 @@ def calibration_errors(
         for at, binned in enumerate((equal_width, equal_mass)):
             bins = slice(at * BINS, (at + 1) * BINS)
             gaps = whole[0, bins] / len(queries), drawn[:, bins] / drawn[:, -1:]
-            noise = np.bincount(binned(confidence), confidence * (1 - confidence), BINS)
+            noise = _noise(confidence, binned(confidence), len(drawn), rng)
             low[at], high[at] = _of_gaps(*gaps, noise, len(queries), bootstrap.level)
         for at, bounds in _BOUNDS.items():
             (low[at], high[at]), *_ = allow_for_unseen(
@@ -102,6 +102,16 @@ def _errors(sums: np.ndarray) -> np.ndarray:
     return np.hstack([ece, ace, sums[:, 2 * BINS : 2 * BINS + 2]]) / count
 
 
+def _noise(
+    confidence: np.ndarray, bins: np.ndarray, resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the gaps of bins, were confidences right: float64, ``(resamples, 15)``."""
+    size = np.bincount(bins, minlength=BINS)
+    mean = np.bincount(bins, confidence, BINS) / np.maximum(size, 1)
+    hits = rng.binomial(size, mean.clip(0, 1), (resamples, BINS))
+    return (size * mean - hits) / len(bins)
+
+
 def _of_gaps(
     gaps: np.ndarray, drawn: np.ndarray, noise: np.ndarray, count: int, level: float
 ) -> tuple[float, float]:
@@ -111,20 +121,19 @@ def _of_gaps(
     and values of resamples lie higher still. With h = gap drawn − gap, the low end takes off the
     quantile of Σ ±h over the bins whose gap is told from noise, beyond √log n of its spread, and of
     Σ |h| over the others; the high end adds that of −Σ ±h, ± the gaps' signs (Fang and Santos,
-    "Inference on directionally differentiable functions", 2019).
+    "Inference on directionally differentiable functions", 2019). Resamples of a bin where nothing
+    is right do not move: below, h is of ``noise`` where that spreads more.
 
     :param gaps: float64, ``(15,)``: of the sample; ``drawn``: of resamples, ``(m, 15)``
-    :param noise: variance of the hits of each bin, were its confidences right: the least that is
-        taken for it
+    :param noise: of `_noise`, ``(m, 15)``
     :param count: of queries
     """
-    moved = drawn - gaps
-    signed = np.sign(gaps) * moved
-    spread = np.maximum(moved.std(axis=0), np.sqrt(noise) / count)
+    signs, moved = np.sign(gaps), drawn - gaps
+    value, low = np.abs(gaps).sum(), percentile_interval((signs * moved).sum(axis=1), level)[0]
+    spread = np.maximum(moved.std(axis=0), noise.std(axis=0))
+    moved = np.where(moved.std(axis=0) < spread, noise, moved)
     told = np.abs(gaps) > np.sqrt(np.log(count)) * spread
-    either = np.where(told, signed, np.abs(moved)).sum(axis=1)
-    value, high = np.abs(gaps).sum(), percentile_interval(either, level)[1]
-    low = percentile_interval(signed.sum(axis=1), level)[0]
+    high = percentile_interval(np.where(told, signs * moved, np.abs(moved)).sum(axis=1), level)[1]
     return max(0.0, float(value - high)), min(1.0, float(value - low))
 
 

@@ -24,7 +24,7 @@ from kgdash.studies.probability.calibration_report import (
 )
 
 #: raise when the meaning of a stored table changes
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,9 @@ def show_groups(table: pd.DataFrame, by: str, name: str) -> None:
     with st.expander(f"All {len(table):,} {GROUP_NAMES[by][0]}", icon=":material/table_rows:"):
         shown = table.drop(columns="number")
         titles = {"group": GROUP_NAMES[by][1], "n": "queries", **_COVERAGE}
-        show_table(shown, "coverage_groups", name, **titles, median_size="median size ↓")
+        show_table(
+            shown, "coverage_groups", name, **titles, median_size="median size ↓", p_holm="p (Holm)"
+        )
 
 
 def show_comparison(table: pd.DataFrame, name: str) -> None:

@@ -35,15 +35,21 @@ ALIKE = {"reciprocal_rank": (-0.1, 0.1), "score": (-0.1, 0.1)}
     ("relik", "words"),
     [
         ((0.66, 0.6, 0.7), "ReliK tells true from false: ROC-AUC 0.660 (0.600 to 0.700)"),
-        ((0.55, 0.5, 0.6), "ReliK does not tell true from false beyond chance"),
+        ((0.55, 0.5, 0.6), "Whether ReliK tells true from false is not told from chance: ROC-AUC"),
         ((0.4, 0.3, 0.49), "ReliK points the wrong way: ROC-AUC 0.400"),
-        ((0.9, math.nan, math.nan), "ReliK does not tell true from false beyond chance"),
+        (
+            (0.9, math.nan, math.nan),
+            "Whether ReliK tells true from false is not told from chance: ROC-AUC",
+        ),
     ],
 )
 def test_overall(relik, words):
+    """Measures that are merely not told apart were called "like" one another."""
     (said,) = separation_verdict(comparison(relik, ALIKE))
     assert said.startswith(words)
-    assert said.endswith("like the reciprocal rank (0.700) and the raw score (0.700).")
+    assert said.endswith(
+        ", not told apart from the reciprocal rank (0.700) and the raw score (0.700)."
+    )
 
 
 def test_beside_the_other_measures():
@@ -112,7 +118,7 @@ def test_what_shares_triples_is_drawn_together(shared):
         table[shared] = np.tile(np.arange(count), 12)
         found = compare_measures(table, ("relik",), bootstrap=Bootstrap(resamples=200))
         assert found.overall("relik")["questions"] == table["question"].nunique()
-        claimed += not separation_verdict(found)[0].startswith("ReliK does not tell")
+        claimed += not separation_verdict(found)[0].startswith("Whether ReliK tells")
     assert claimed <= 3
 
 

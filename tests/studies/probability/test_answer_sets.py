@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import binomtest
 
 from kgdash.errors import KgdashError
+from kgdash.statistics.multiple_testing import LEVEL, holm
+from kgdash.statistics.proportions import exact_p
 from kgdash.studies.probability.answer_scores import SCORES
 from kgdash.studies.probability.answer_sets import (
     CONDITIONS,
@@ -87,6 +90,13 @@ def test_on_a_bundled_run(bundled, score):
     table = found.by_groups("relation")
     assert table["n"].sum() == len(found.queries)
     assert (table["coverage"].diff().dropna() >= 0).all()
+    hits = np.round(table["coverage"] * table["n"]).astype(int)
+    tails = [
+        [binomtest(hit, n, 0.8, side).pvalue for hit, n in zip(hits, table["n"], strict=True)]
+        for side in ("less", "greater")
+    ]
+    corrected = holm(np.minimum(1, 2 * np.min(tails, axis=0)))
+    assert table["p_holm"].to_numpy() == pytest.approx(corrected)
     assert found.coverage_gap(table) == pytest.approx(np.abs(table["coverage"] - 0.8).mean())
     named = table.set_index("group")
     for number, own in found.queries.groupby("relation"):
@@ -94,6 +104,15 @@ def test_on_a_bundled_run(bundled, score):
         assert row["n"] == len(own)
         assert row["coverage"] == own["covered"].mean()
         assert (row["mean_size"], row["median_size"]) == (own["size"].mean(), own["size"].median())
+
+
+def test_of_groups_that_all_keep_the_promise_none_is_told_to_break_it():
+    """By 95% intervals some of 40 was, or was above it, in 64 of 100 draws."""
+    rng, said = np.random.default_rng(0), 0
+    for _ in range(100):
+        covered = rng.binomial(60, 0.9, 40)
+        said += (holm(exact_p(covered, np.full(40, 60), 0.9)) <= LEVEL).any()
+    assert said <= 10
 
 
 def test_conditions_side_by_side(bundled):

@@ -104,6 +104,29 @@ def test_intervals_of_errors_in_bins_hold_that_of_all_queries(n, power, truth):
     assert min(inside.values()) >= 51
 
 
+@pytest.mark.parametrize("chance", [0.003, 0.02, 0.05])
+@pytest.mark.parametrize("n", [30, 300])
+def test_intervals_of_errors_hold_that_of_right_confidences_where_few_answers_are(n, chance):
+    """Of 60 queries with a confidence of 0.003 that is right, 49 of 60 intervals lay above 0."""
+    inside, rng = np.zeros(2), np.random.default_rng(n)
+    for _ in range(60):
+        table = made(2 * n).assign(fitted_confidence=rng.normal(chance, chance / 10, 2 * n))
+        table["right"] = (rng.random(2 * n) < table["fitted_confidence"]).astype(float)
+        table["head"] //= 2
+        found = calibration_errors(table, bootstrap=Bootstrap(resamples=200))
+        inside += [found[error][1] == 0 for error in ("ece", "ace")]
+    assert inside.min() >= 54
+
+
+def test_a_gap_is_told_of_five_hundred_queries():
+    """What is taken off for noise leaves the low end of a gap of 0.2 at 0.1 or more."""
+    rng = np.random.default_rng(3)
+    table = made(500).assign(fitted_confidence=rng.beta(8, 2, 500))
+    table["right"] = (rng.random(500) < table["fitted_confidence"] - 0.2).astype(float)
+    found = calibration_errors(table, bootstrap=Bootstrap(resamples=200))
+    assert min(found[error][1] for error in ("ece", "ace")) >= 0.1
+
+
 def test_unknown_way():
     with pytest.raises(KgdashError, match="way"):
         calibration_errors(made(3), "magic")
