@@ -88,12 +88,10 @@ class AnswerSets:
             binomial test, corrected for the number of groups)
         """
         made = grouping(self.run, groups, progress)
-        table, promise = (
-            self.by_grouping(made, groups not in IN_ORDER, level),
-            1 - self.setting.epsilon,
-        )
+        table = self.by_grouping(made, groups not in IN_ORDER, level)
         covered = np.round(table["coverage"] * table["n"])
-        return table.assign(p_holm=holm(exact_p(covered, table["n"], promise)))
+        p = exact_p(covered, table["n"], 1 - self.setting.epsilon)
+        return table.assign(p_holm=holm(p))
 
     def by_grouping(self, made: Grouping, is_sorted: bool, level: float = 0.95) -> pd.DataFrame:
         """Return `by_groups`, but for ``p_holm``, of a grouping that was made before."""
