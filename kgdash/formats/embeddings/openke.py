@@ -23,6 +23,11 @@ _COMPLEX = tuple(
 )
 _ENTITIES, _RELATIONS = "ent_embeddings.weight", "rel_embeddings.weight"
 
+#: single numbers of its modules
+_CONSTANTS = {"zero_const", "pi_const", "margin", "embedding_range"} | {
+    f"{kind}_embedding_range" for kind in ("ent", "rel")
+}
+
 
 def read_openke(path: Path, options: Options) -> Embedding:
     """Read a checkpoint of OpenKE's.
@@ -56,7 +61,7 @@ def _model(
     state: dict[str, np.ndarray], options: Options, path: Path
 ) -> tuple[str, np.ndarray, np.ndarray, tuple[str, ...]]:
     names = set(state)
-    weights = {name for name in names if name.endswith(".weight")}
+    weights = names - _CONSTANTS
     if set(_COMPLEX) == weights:  # Analogy has these, and more
         parts = [state[name] for name in _COMPLEX]
         fit = parts[0].shape == parts[1].shape and parts[2].shape == parts[3].shape

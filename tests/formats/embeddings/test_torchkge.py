@@ -68,6 +68,23 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("own", "further"),
+    [
+        # ConvKB was read as DistMult, TransE or HolE, whichever was asked for, without a word.
+        ("TransE", {"convlayer.0.weight": (4, 3, 1), "convlayer.0.bias": (4,)}),
+        ("RESCAL", {"rel_emb.weight": (55, 4)}),
+        ("TransH", {"proj_mat.weight": (55, 16)}),
+        ("ComplEx", {"ent_emb.weight": (14, 4)}),
+    ],
+)
+def test_models_with_further_tensors_are_refused(own, further, folder):
+    state = torch.load(WRITTEN / f"torchkge-{own}.pt", weights_only=True)
+    torch.save(state | {k: torch.ones(shape) for k, shape in further.items()}, folder / "s.pt")
+    with pytest.raises(KgdashError, match=f"no model of TorchKGE's that is read .*{[*further][0]}"):
+        read_torchkge(folder / "s.pt", Options("TransE"))
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name, folder):
     tensors, message = REFUSED[name]
