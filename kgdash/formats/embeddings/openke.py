@@ -45,8 +45,8 @@ def read_openke(path: Path, options: Options) -> Embedding:
             notes += ("vectors were scaled to length 1, as norm_flag does; --no-unit does not",)
     elif interaction == "RotatE":
         norm = 1
-    places = (options.names, path.parent)
-    lists = [find_list(places, (f"{kind}2id.txt",)) for kind in ("entity", "relation")]
+    place = options.names or path.parent
+    lists = [find_list(place, (f"{kind}2id.txt",)) for kind in ("entity", "relation")]
     return Embedding(
         interaction,
         read_numbered(lists[0], openke=True),

@@ -41,8 +41,8 @@ def read_torchkge(path: Path, options: Options) -> Embedding:
     elif interaction == "TransE" and norm is None:
         norm = 2  # its default
     squared = interaction in ("TransE", "TransH") and norm == 2
-    places = (options.names, path.parent)
-    lists = [find_list(places, (f"{kind}.txt",)) for kind in ("entities", "relations")]
+    place = options.names or path.parent
+    lists = [find_list(place, (f"{kind}.txt",)) for kind in ("entities", "relations")]
     return Embedding(
         interaction,
         read_names(lists[0], entities, path),
