@@ -203,9 +203,11 @@ def run_from_arrays(
 
 
 def _array(values: np.ndarray | torch.Tensor) -> np.ndarray:
+    if np.ma.is_masked(values):
+        raise KgdashError("the vectors are masked in part: fill them, or leave out these rows")
     if not isinstance(values, torch.Tensor):
         return np.asarray(values)
-    values = values.detach().cpu()
+    values = values.detach().cpu().resolve_conj().resolve_neg()
     return (values.float() if values.dtype == torch.bfloat16 else values).numpy()
 
 
