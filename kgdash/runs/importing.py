@@ -55,6 +55,12 @@ Named = tuple[Sequence[str], np.ndarray | torch.Tensor]
 #: formats of vectors alone, of which users tell all else
 _PLAIN = ("arrays", "word2vec")
 
+#: formats whose files hold the names
+_NAMED = ("word2vec", "graphvite", "ampligraph")
+
+#: interactions of complex numbers
+_COMPLEX = ("ComplEx", "RotatE")
+
 #: of formats, interactions that are read as others: see each reader
 _READ_AS = {
     ("ampligraph", "HolE"): "ComplEx",
@@ -140,8 +146,12 @@ def _check_taken(source: Path, form: str, options: Options, embedding: Embedding
     is_plain = form in _PLAIN
     if options.unit is not None and not is_plain and (form, of) != ("openke", "TransE"):
         raise KgdashError(f"{source}: --unit and --no-unit have no meaning for {of} of {form}")
-    if options.layout != Options.layout and not is_plain:
-        raise KgdashError(f"{source}: --layout has no meaning for {form}, which has its own")
+    if options.unit is False and of == "cosine":
+        raise KgdashError(f"{source}: cosine is of vectors of length 1: leave out --no-unit")
+    if options.layout != Options.layout and not (is_plain and of in _COMPLEX):
+        raise KgdashError(f"{source}: --layout has no meaning for {of} of {form}")
+    if options.names and form in _NAMED:
+        raise KgdashError(f"{source}: {form} holds its names: leave out --names")
 
 
 def run_from_arrays(
@@ -193,9 +203,11 @@ def run_from_arrays(
 
 
 def _array(values: np.ndarray | torch.Tensor) -> np.ndarray:
+    if np.ma.is_masked(values):
+        raise KgdashError("the vectors are masked in part: fill them, or leave out these rows")
     if not isinstance(values, torch.Tensor):
         return np.asarray(values)
-    values = values.detach().cpu()
+    values = values.detach().cpu().resolve_conj().resolve_neg()
     return (values.float() if values.dtype == torch.bfloat16 else values).numpy()
 
 

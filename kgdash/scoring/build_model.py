@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from pykeen.models import Model
+from pykeen.nn.message_passing import Decomposition
 from pykeen.nn.representation import Representation
 from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
@@ -30,6 +31,9 @@ _MOST_FLOATS, _DENSEST = 2**30, 50
 #: likewise numbers that are passed along all edges at once (CompGCN), or that relations' matrices
 #: are (RGCN)
 _MOST_PASSED, _DENSEST_PASSED = 2**28, 16
+
+#: likewise all entities' vectors once per relation, and a copy (RGCN): 16 GiB
+_MOST_STACKED = 2**32
 
 #: both of what a server opens for its visitors: others' pages need memory, too
 _MOST_SERVED, _DENSEST_SERVED = 2**27, 4
@@ -239,13 +243,17 @@ def _check_passed(model: Model, given: Mapping[str, torch.Tensor], where: str) -
     edges = [t.shape[-1] for n, t in given.items() if n.rpartition(".")[2] in _EDGES and t.ndim]
     width = max((math.prod(each.shape) for each in kept), default=0)
     floats = max([max(edges, default=0) * width, *(m.max_id * math.prod(m.shape) for m in inner)])
+    layers = [m for m in model.modules() if isinstance(m, Decomposition)]
+    rows = 2 * model.num_entities
+    stacked = max((rows * m.num_relations * m.input_dim for m in layers), default=0)
     weights = sum(tensor.numel() for tensor in given.values())
-    if floats > _most(weights, _MOST_PASSED, _DENSEST_PASSED):
-        raise KgdashError(
-            f"{where}: {weights:,} weights would become {floats:,} numbers along "
-            f"{max(edges, default=0):,} edges of {model.num_relations:,} relations; take fewer "
-            "dimensions"
-        )
+    for found, most in ((floats, _MOST_PASSED), (stacked, _MOST_STACKED)):
+        if found > _most(weights, most, _DENSEST_PASSED):
+            raise KgdashError(
+                f"{where}: {weights:,} weights would become {found:,} numbers along "
+                f"{max(edges, default=0):,} edges of {model.num_relations:,} relations; take fewer "
+                "dimensions"
+            )
 
 
 def _check_aliases(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:

@@ -16,7 +16,10 @@ _TEMPORARIES = 4
 
 
 class CallableScorer:
-    """Scores with a function that somebody wrote; rows at a time, and by row as single triples."""
+    """Scores with a function that somebody wrote; rows at a time, and by row as single triples.
+
+    It is given copies, which it may change.
+    """
 
     form: InteractionForm | None = None
 
@@ -40,7 +43,7 @@ class CallableScorer:
         return self._rows(
             self.num_entities,
             len(pairs),
-            lambda part: (heads[part, None], relations[part, None], self._entities[None]),
+            lambda part: (heads[part, None], relations[part, None], self._entities.clone()[None]),
         )
 
     def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
@@ -49,7 +52,7 @@ class CallableScorer:
         return self._rows(
             self.num_entities,
             len(pairs),
-            lambda part: (self._entities[None], relations[part, None], tails[part, None]),
+            lambda part: (self._entities.clone()[None], relations[part, None], tails[part, None]),
         )
 
     def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
@@ -58,7 +61,7 @@ class CallableScorer:
         return self._rows(
             self.num_relations,
             len(pairs),
-            lambda part: (heads[part, None], self._relations[None], tails[part, None]),
+            lambda part: (heads[part, None], self._relations.clone()[None], tails[part, None]),
         )
 
     def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:

@@ -89,7 +89,7 @@ class PyKEENScorer:
         at_once = max(1, columns * _LAYER_BYTES // row)
         slices = {"slice_size": at_once} if columns > at_once else {}
         score = _scoring(self.model, method)
-        parts = [score(part.to(self.device), **slices) for part in batch.split(size)]
+        parts = [score(part.to(self.device), **slices).detach() for part in batch.split(size)]
         if not parts:
             return torch.empty((0, columns), device=self.device)
         return parts[0] if len(parts) == 1 else torch.cat(parts)

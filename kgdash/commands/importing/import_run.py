@@ -58,10 +58,10 @@ def import_run(
 
     claims = read_reported(reported or [])
     options = Options(interaction, layout, norm, names, unit)
-    if form == _PYKEEN and (options != Options(layout=layout) or drop_unknown):
+    if form == _PYKEEN and (options != Options() or drop_unknown):
         raise KgdashError(
-            "a PyKEEN directory says itself how it is scored: leave out --interaction, --norm, "
-            "--names, --unit and --drop-unknown, or give --from"
+            "a PyKEEN directory says itself how it is scored: leave out --interaction, "
+            "--layout, --norm, --names, --unit and --drop-unknown, or give --from"
         )
 
     def write(folder: Path) -> None:

@@ -39,12 +39,12 @@ def read_arrays(folder: Path, options: Options) -> Embedding:
         raise KgdashError(f"{options.interaction} and --norm {options.norm} differ; give one")
     if not folder.is_dir():
         raise KgdashError(f"There is no folder {folder}.")
-    entities, entity_names, entity_file = _matrix(folder, "entities")
+    entities, entity_names, entity_file = _matrix(folder, "entities", options)
     relations: np.ndarray | None = None
     relation_names: tuple[str, ...] = ()
     relation_file = "relations"
     if interaction not in _WITHOUT_RELATIONS:
-        relations, relation_names, relation_file = _matrix(folder, "relations")
+        relations, relation_names, relation_file = _matrix(folder, "relations", options)
         check_same_order(Path(entity_file), Path(relation_file))
     if options.unit:
         entities = unit_rows(entities, entity_file)
@@ -65,8 +65,8 @@ def read_arrays(folder: Path, options: Options) -> Embedding:
     )
 
 
-def _matrix(folder: Path, stem: str) -> tuple[np.ndarray, tuple[str, ...], str]:
-    path, names_file = find_matrix(folder, stem), folder / f"{stem}.txt"
+def _matrix(folder: Path, stem: str, options: Options) -> tuple[np.ndarray, tuple[str, ...], str]:
+    path, names_file = find_matrix(folder, stem), (options.names or folder) / f"{stem}.txt"
     if path is None:
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         wanted = " or ".join(stem + ending for ending in ENDINGS)

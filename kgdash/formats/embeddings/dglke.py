@@ -65,9 +65,9 @@ def read_dglke(folder: Path, options: Options) -> Embedding:
         relations = (relations * _phase_unit(config, folder)).astype(np.float32)
     if interaction == "SimplE":
         notes.append("DGL-KE cuts SimplE's scores at ±20; here they are not, so fewer tie")
-    places = (options.names, folder)
+    place = options.names or folder
     lists = [
-        find_list(places, (f"{kind}.tsv", f"{kind}.dict")) for kind in ("entities", "relations")
+        find_list(place, (f"{kind}.tsv", f"{kind}.dict")) for kind in ("entities", "relations")
     ]
     return Embedding(
         interaction,

@@ -116,5 +116,7 @@ def _names(
     meta = mapping((mapping(checkpoint.get("dataset")) or {}).get("meta")) or {}
     packed = meta.get(f"{kind}_ids")
     if isinstance(packed, list) and all(isinstance(name, str) for name in packed):
+        if options.names:
+            raise KgdashError(f"{path} holds its names: leave out --names")
         return tuple(packed)
-    return read_numbered(find_list((options.names, path.parent), (f"{kind}_ids.del",)), first=True)
+    return read_numbered(find_list(options.names or path.parent, (f"{kind}_ids.del",)), first=True)

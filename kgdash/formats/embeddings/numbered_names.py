@@ -10,18 +10,16 @@ from kgdash.files.text import decode_text, read_content, text_lines
 _MOST = 2**30
 
 
-def find_list(folders: tuple[Path | None, ...], file_names: tuple[str, ...]) -> Path:
-    """Return the first of some files that is there.
+def find_list(folder: Path, file_names: tuple[str, ...]) -> Path:
+    """Return the first of some files of a folder that is there.
 
     :raises KgdashError: if none is
     """
-    for folder in folders:
-        for name in file_names:
-            if folder is not None and os.path.isfile(folder / name):
-                return folder / name
-    places = " nor ".join(str(folder) for folder in folders if folder is not None)
+    for name in file_names:
+        if os.path.isfile(folder / name):
+            return folder / name
     raise KgdashError(
-        f"no list of names in {places}: expected {' or '.join(file_names)}; --names gives the "
+        f"no list of names in {folder}: expected {' or '.join(file_names)}; --names gives the "
         "folder that holds it"
     )
 

@@ -23,6 +23,11 @@ _COMPLEX = tuple(
 )
 _ENTITIES, _RELATIONS = "ent_embeddings.weight", "rel_embeddings.weight"
 
+#: single numbers of its modules
+_CONSTANTS = {"zero_const", "pi_const", "margin", "embedding_range"} | {
+    f"{kind}_embedding_range" for kind in ("ent", "rel")
+}
+
 
 def read_openke(path: Path, options: Options) -> Embedding:
     """Read a checkpoint of OpenKE's.
@@ -40,8 +45,8 @@ def read_openke(path: Path, options: Options) -> Embedding:
             notes += ("vectors were scaled to length 1, as norm_flag does; --no-unit does not",)
     elif interaction == "RotatE":
         norm = 1
-    places = (options.names, path.parent)
-    lists = [find_list(places, (f"{kind}2id.txt",)) for kind in ("entity", "relation")]
+    place = options.names or path.parent
+    lists = [find_list(place, (f"{kind}2id.txt",)) for kind in ("entity", "relation")]
     return Embedding(
         interaction,
         read_numbered(lists[0], openke=True),
@@ -56,7 +61,7 @@ def _model(
     state: dict[str, np.ndarray], options: Options, path: Path
 ) -> tuple[str, np.ndarray, np.ndarray, tuple[str, ...]]:
     names = set(state)
-    weights = {name for name in names if name.endswith(".weight")}
+    weights = names - _CONSTANTS
     if set(_COMPLEX) == weights:  # Analogy has these, and more
         parts = [state[name] for name in _COMPLEX]
         fit = parts[0].shape == parts[1].shape and parts[2].shape == parts[3].shape

@@ -86,11 +86,11 @@ def read_pbg(folder: Path, options: Options) -> Embedding:
     """
     config = _config(folder / "config.json")
     version = _version(folder / "checkpoint_version.txt")
-    places = (options.names, folder)
-    entities, names = _entities(folder, version, config, places)
+    place = options.names or folder
+    entities, names = _entities(folder, version, config, place)
     relation_names = config.relations
     if config.dynamic:
-        relation_names = read_name_list(find_list(places, ("dynamic_rel_names.json",)))
+        relation_names = read_name_list(find_list(place, ("dynamic_rel_names.json",)))
     path, shape = folder / f"model.v{version}.h5", (len(relation_names), entities.shape[1])
     first, second = None, None
     if config.global_embedding or config.operator != "none":
@@ -196,13 +196,13 @@ def _version(path: Path) -> int:
 
 
 def _entities(
-    folder: Path, version: int, config: _Config, places: tuple[Path | None, ...]
+    folder: Path, version: int, config: _Config, place: Path
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Read the parts of the entities' matrix, one below the other, and their names."""
     found, first = [], dict[str, int]()
     for part in range(config.partitions):
         path = folder / f"embeddings_{config.entity}_{part}.v{version}.h5"
-        list_file = find_list(places, (f"entity_names_{config.entity}_{part}.json",))
+        list_file = find_list(place, (f"entity_names_{config.entity}_{part}.json",))
         own = read_name_list(list_file)
         with open_hdf5(path) as file:
             rows = single_precision(file.array("embeddings"), str(path))

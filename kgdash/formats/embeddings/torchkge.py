@@ -21,6 +21,10 @@ from kgdash.formats.embeddings.torch_states import missing_names, read_state
 _ONE_VECTOR = ("TransE", "DistMult", "HolE")
 
 _COMPLEX = ("re_ent_emb.weight", "im_ent_emb.weight", "re_rel_emb.weight", "im_rel_emb.weight")
+_ENTITIES, _RELATIONS = "ent_emb.weight", "rel_emb.weight"
+
+#: a tensor of TransH's that is made of its others
+_MADE = "projected_entities"
 
 
 def read_torchkge(path: Path, options: Options) -> Embedding:
@@ -37,8 +41,8 @@ def read_torchkge(path: Path, options: Options) -> Embedding:
     elif interaction == "TransE" and norm is None:
         norm = 2  # its default
     squared = interaction in ("TransE", "TransH") and norm == 2
-    places = (options.names, path.parent)
-    lists = [find_list(places, (f"{kind}.txt",)) for kind in ("entities", "relations")]
+    place = options.names or path.parent
+    lists = [find_list(place, (f"{kind}.txt",)) for kind in ("entities", "relations")]
     return Embedding(
         interaction,
         read_names(lists[0], entities, path),
@@ -52,20 +56,18 @@ def _model(
     state: dict[str, np.ndarray], options: Options, path: Path
 ) -> tuple[str, np.ndarray, np.ndarray]:
     names = set(state)
-    if set(_COMPLEX) <= names and not any(name.startswith("sc_") for name in names):
+    if names == set(_COMPLEX):
         re_e, im_e, re_r, im_r = (state[name] for name in _COMPLEX)
         return "ComplEx", _beside(re_e, im_e, path), _beside(re_r, im_r, path)
-    if "ent_emb.weight" in names:
-        entities = unit_rows(state["ent_emb.weight"], str(path))
-        if "rel_mat.weight" in names:
-            return "RESCAL", entities, state["rel_mat.weight"]
-        if {"rel_emb.weight", "norm_vect.weight"} <= names:
-            both = _beside(state["rel_emb.weight"], state["norm_vect.weight"], path)
-            return "TransH", entities, both
-        plain = not any("proj" in name for name in names)
-        if "rel_emb.weight" in names and plain:
-            return options.one_of(_ONE_VECTOR, path), entities, state["rel_emb.weight"]
-    missing = missing_names(state, ("ent_emb.weight", "rel_emb.weight"))
+    if names == {_ENTITIES, "rel_mat.weight"}:
+        return "RESCAL", unit_rows(state[_ENTITIES], str(path)), state["rel_mat.weight"]
+    if names - {_MADE} == {_ENTITIES, _RELATIONS, "norm_vect.weight"}:
+        both = _beside(state[_RELATIONS], state["norm_vect.weight"], path)
+        return "TransH", unit_rows(state[_ENTITIES], str(path)), both
+    if names == {_ENTITIES, _RELATIONS}:
+        interaction = options.one_of(_ONE_VECTOR, path)
+        return interaction, unit_rows(state[_ENTITIES], str(path)), state[_RELATIONS]
+    missing = missing_names(state, (_ENTITIES, _RELATIONS))
     raise KgdashError(
         f"{path}: no model of TorchKGE's that is read (TransE, TransH, DistMult, HolE, RESCAL, "
         f"ComplEx); it holds {', '.join(sorted(names))[:200] or 'no tensors'}"

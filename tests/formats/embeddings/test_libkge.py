@@ -92,6 +92,14 @@ def test_scores_are_its_formulas(model, packed, tmp_path):
     np.testing.assert_allclose(found, formula(*rows_of(e, r)), rtol=1e-4, atol=1e-4)
 
 
+def test_names_that_a_packaged_model_holds_are_not_read_elsewhere(tmp_path):
+    """The lists that were asked for were left out without a word."""
+    e, r = vectors(14, D, seed=1), vectors(55, D, seed=2)
+    path = save(tmp_path, {"model": "distmult", "distmult": {}}, e, r, packed=True)
+    with pytest.raises(KgdashError, match="holds its names: leave out --names"):
+        read_libkge(path, Options(names=tmp_path))
+
+
 def test_reciprocal_relations_score_heads(tmp_path):
     e, r = vectors(14, 2 * D, seed=1), vectors(110, 2 * D, seed=2)
     options = {

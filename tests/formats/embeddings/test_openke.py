@@ -76,7 +76,11 @@ def rotate():
 
 PAIR = {"ent_embeddings.weight": E, "rel_embeddings.weight": R}
 CASES = {
-    "TransE": (PAIR, Options("TransE"), transe(True, 1)),
+    "TransE": (
+        PAIR | {"margin": np.ones(1), "embedding_range": np.ones(1)},
+        Options("TransE"),
+        transe(True, 1),
+    ),
     "TransE, L2, as they are": (PAIR, Options("TransE", norm=2, unit=False), transe(False, 2)),
     "DistMult": (PAIR, Options("DistMult"), distmult),
     "SimplE": (PAIR | {"rel_inv_embeddings.weight": R2}, Options(), distmult),
@@ -142,6 +146,8 @@ def test_scores_are_its_models(name, tmp_path):
         # Analogy: ComplEx, and a DistMult beside it, of which half was left out without a word.
         (PAIR | dict.fromkeys(_COMPLEX, np.ones((2, 2))), "no model of OpenKE's that is read"),
         (PAIR | {"rel_matrices.weight": R}, "no model of OpenKE's that is read"),
+        # Tensors of other names than *.weight were left out without a word.
+        (PAIR | {"bias": R}, "no model of OpenKE's that is read .*bias"),
     ],
 )
 def test_what_is_refused(tensors, message, tmp_path):

@@ -68,6 +68,24 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("own", "further"),
+    [
+        # ConvKB was read as DistMult, TransE or HolE, whichever was asked for, without a word.
+        ("TransE", {"convlayer.0.weight": (4, 3, 1), "convlayer.0.bias": (4,)}),
+        ("RESCAL", {"rel_emb.weight": (55, 4)}),
+        ("TransH", {"proj_mat.weight": (55, 16)}),
+        ("ComplEx", {"ent_emb.weight": (14, 4)}),
+    ],
+)
+def test_models_with_further_tensors_are_refused(own, further, folder):
+    state = torch.load(WRITTEN / f"torchkge-{own}.pt", weights_only=True)
+    torch.save(state | {k: torch.ones(shape) for k, shape in further.items()}, folder / "s.pt")
+    first = next(iter(further))
+    with pytest.raises(KgdashError, match=f"no model of TorchKGE's that is read .*{first}"):
+        read_torchkge(folder / "s.pt", Options("TransE"))
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name, folder):
     tensors, message = REFUSED[name]
@@ -90,6 +108,13 @@ def test_tensors_that_share_their_numbers_are_not_multiplied(folder):
     views = {f"t{number}": shared[number:] for number in range(4)}
     with pytest.raises(KgdashError, match="tensors share their numbers"):
         read_torchkge(state(folder, **views), Options())
+
+
+def test_lists_beside_the_vectors_stand_for_no_others(folder):
+    """Of a folder that is not there, those beside the vectors were read without a word."""
+    path = Path(copy(WRITTEN / "torchkge-ComplEx.pt", folder))
+    with pytest.raises(KgdashError, match=r"no list of names in .*nowhere: expected entities.txt"):
+        read_torchkge(path, Options(names=folder / "nowhere"))
 
 
 def test_lists_of_names_that_are_missing(tmp_path):
