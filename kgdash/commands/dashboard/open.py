@@ -26,6 +26,17 @@ _FIRST_PORT = 8501
 #: what a port cannot be had at where a machine speaks no IPv6
 _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
+_LOOPBACK = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
+
+#: addresses to listen at -> which of these they are
+_LISTENS_AT = {
+    "localhost": ("127.0.0.1",),
+    "127.0.0.1": ("127.0.0.1",),
+    "0.0.0.0": ("127.0.0.1",),
+    "::1": ("::1",),
+    "::": ("127.0.0.1", "::1"),
+}
+
 #: held until the process ends
 _held: list[socket.socket] = []
 
@@ -97,29 +108,32 @@ def free_port(wanted: int | None) -> int:
     for port in range(_FIRST_PORT, 65536) if wanted is None else (wanted,):
         try:
             with socket.create_server(("localhost", port)):
-                hold_other_loopback(port)
+                hold_loopback("localhost", port)
                 return port
         except OSError:
             continue
     raise KgdashError(f"port {wanted or _FIRST_PORT} is taken; give another one with --port")
 
 
-def hold_other_loopback(port: int) -> None:
-    """Let nobody else on this machine have a port at ::1, where browsers ask for localhost first.
+def hold_loopback(address: str, port: int) -> None:
+    """Let nobody else on this machine be localhost at the port of a server that listens elsewhere.
 
-    Streamlit listens at 127.0.0.1 alone. Nothing listens here, so that they ask there next.
+    Streamlit's localhost is 127.0.0.1 alone, and browsers ask at ::1 first. Nothing listens at what
+    is held, so that they ask at the other next.
 
     :raises OSError: if it is taken
     """
-    try:
-        held = socket.socket(socket.AF_INET6)
-        held.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        held.bind(("::1", port))
-    except OSError as error:
-        if error.errno not in _NO_IPV6:
-            raise
-    else:
-        _held.append(held)
+    for host, family in _LOOPBACK.items():
+        if host in _LISTENS_AT.get(address, ()):
+            continue
+        try:
+            held = socket.socket(family)
+            held.bind((host, port))
+        except OSError as error:
+            if error.errno not in _NO_IPV6:
+                raise
+        else:
+            _held.append(held)
 
 
 def _announce(address: str, no_browser: bool) -> None:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.dashboard.open import free_port, hold_other_loopback, run_dashboard
+from kgdash.commands.dashboard.open import free_port, hold_loopback, run_dashboard
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import make_folder
 from kgdash.files.user_data import VISITORS, data_folder
-from kgdash.serving.settings import SETTING, ServerSettings, read_settings
+from kgdash.serving.settings import LOCAL_HOSTS, SETTING, ServerSettings, read_settings
 
 #: of what the fields of a page hold together, files apart
 _MOST_MB = 1
@@ -73,8 +73,7 @@ def check_free(settings: ServerSettings, shown: Path) -> None:
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
     try:
         socket.create_server((settings.address, settings.port), family=family).close()
-        if family == socket.AF_INET:
-            hold_other_loopback(settings.port)
+        hold_loopback(settings.address, settings.port)
     except OSError as error:
         raise KgdashError(
             f"can not listen at {settings.address}, port {settings.port}: "
@@ -97,6 +96,10 @@ def described(settings: ServerSettings) -> list[str]:
     if settings.login is None:
         return [*lines, "asks for no log-in: only this machine is served"]
     lines.append(f"asks for log-in at {settings.login.secrets.origin}")
+    if settings.login.secrets.host in LOCAL_HOSTS:
+        lines.append(
+            "is for trying: at localhost, servers at all ports read the cookie of a log-in"
+        )
     lines += [
         f"may {right}: {', '.join(sorted(people)) or 'nobody'}"
         for right, people in settings.who.items()

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, file_util
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
@@ -65,6 +66,16 @@ _LONGEST_LINK = 2**11
 #: characters of what the provider, or whoever says to be it, gives as the reason of an error
 _LOGGED = 200
 
+#: a service worker that ends itself: kgdash has none, and one of what had this address before goes
+#: on in its browsers, between them and each page. They ask for its script anew at each visit
+_WORKER = """self.oninstall = () => self.skipWaiting();
+self.onactivate = (event) => event.waitUntil((async () => {
+  for (const name of await caches.keys()) await caches.delete(name);
+  await self.registration.unregister();
+  for (const client of await self.clients.matchAll()) client.navigate(client.url);
+})());
+"""
+
 #: asked by monitors, which know the server by its number
 _HEALTH = ("/_stcore/health", "/healthz")
 
@@ -105,6 +116,8 @@ class Protection:
             app = plain_page("Another name", "<p>This server does not go by that name.</p>", 421)
         elif scope["path"].rstrip("/").endswith(_CLOSED):
             app = plain_page("Not found", "<p>Nothing is at this address.</p>", 404)
+        elif Headers(scope=scope).get("service-worker") == "script":
+            app = Response(_WORKER, media_type="text/javascript")
         elif _is_led_here(scope):
             app = _question(scope)
         elif scope["path"] in _LOG_IN and scope["method"] != "GET":

@@ -60,13 +60,34 @@ def test_nobody_else_is_localhost(monkeypatch):
         each.close()
 
 
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("localhost", ["::1"]),
+        ("0.0.0.0", ["::1"]),
+        ("::1", ["127.0.0.1"]),
+        ("::", []),
+        ("127.8.8.8", ["127.0.0.1", "::1"]),
+        ("10.0.0.5", ["127.0.0.1", "::1"]),
+    ],
+)
+def test_what_a_server_does_not_listen_at_is_held(address, expected, monkeypatch):
+    monkeypatch.setattr(open_command, "_held", held := [])
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    open_command.hold_loopback(address, port)
+    assert [each.getsockname()[0] for each in held] == expected
+    for each in held:
+        each.close()
+
+
 def test_a_machine_may_speak_no_ipv6(monkeypatch):
     def none(*_):
         raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
 
     monkeypatch.setattr(open_command, "_held", held := [])
     monkeypatch.setattr(socket, "socket", none)
-    open_command.hold_other_loopback(1)
+    open_command.hold_loopback("localhost", 1)
     assert not held
 
 

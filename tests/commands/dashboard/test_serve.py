@@ -52,6 +52,7 @@ def test_with_a_file_others_are(call, started, tmp_path, monkeypatch):
     told = call("serve", path)
     assert f"opens paths below {tmp_path / 'runs'}\n" in told
     assert "asks for log-in at https://kg.example.org\n" in told
+    assert "for trying" not in told
     assert "may open: ada@example.org, group:lab\nmay add: nobody\n" in told
     assert not [each for each in ("cookie_secret", "client_secret") if SECRETS[each] in told]
     assert (os.environ[SETTING], os.environ["KGDASH_MEMORY"]) == (str(path), "3G")
@@ -72,6 +73,12 @@ def test_a_cluster_is_told_to_workers_and_one_that_can_not_be_is_refused(
     assert os.environ["KGDASH_CLUSTER"] == "tls://nodes:8786"
     path.write_text('cluster = "nodes"')
     assert f"{path}: cluster: expected a cluster as local:N" in refused("serve", path)
+
+
+def test_log_in_at_localhost_is_for_trying(call, tmp_path):
+    """A server of another account's at another port had the cookie, and was who had logged in."""
+    path = write_settings(tmp_path, redirect_uri="http://localhost:8501/oauth2callback")
+    assert "is for trying: at localhost" in call("serve", path, "--check")
 
 
 def test_check_starts_nothing(call, started, tmp_path):

@@ -51,6 +51,15 @@ def test_log_in_is_asked_for_by_links_alone(path):
         assert answered({"type": "http", "path": path, "method": method})[0]["status"] == status
 
 
+@pytest.mark.parametrize("path", ["/", "/sw.js", "/oauth2callback", "/static/js/index.js"])
+def test_service_workers_of_what_was_here_before_end_themselves(path):
+    """One of another account's, which had the port for a while, was code in every page."""
+    headers = [(b"host", b"localhost"), (b"service-worker", b"script")]
+    start, body = answered({"type": "http", "path": path, "headers": headers})
+    assert dict(start["headers"])[b"content-type"].startswith(b"text/javascript")
+    assert b"registration.unregister()" in body["body"]
+
+
 def test_links_from_elsewhere_are_no_longer_than_pages_addresses():
     """The question held one twelve times, unread in memory: 2.2 GB of 8,000 connections.
 
