@@ -4,7 +4,6 @@ import streamlit as st
 
 from kgdash.runs.call import Call
 from kgdash.studies.correlation.correlation import correlation_studies, correlation_study
-from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.comparison.runs_form import choose_runs, show_notes_of
 from kgdash.ui.correlation.study import show_run, show_runs, show_sizes
 from kgdash.ui.correlation.study_form import choose_correlation_study
@@ -20,7 +19,7 @@ st.caption(
 choice = choose_correlation_study(run)
 key = ("study", *choice.study)
 if choice.view == "Several runs":
-    runs = choose_runs(run, runs_on_same_graph(run, 5))
+    runs = choose_runs(run, first=5)
     show_notes_of({name: each for name, each in runs.items() if each is not run})
     _, coefficients = computed(
         "Studying the runs",

@@ -27,7 +27,7 @@ from kgdash.studies.comparison.seeds import other_seeds
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.studies.probability.query_groups import GROUPINGS
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.loaded_runs import sound_runs
+from kgdash.ui.runtime.loaded_runs import quick_runs, sound_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.card import show_card
@@ -63,7 +63,7 @@ def _seeds_of(run: Run, progress: Progress) -> list[str]:
     near = runs_on_same_graph(run, progress=looking)
     names = other_seeds({run.name: run}, near, telling).get(run.name, [])
     opening(0, 1)
-    return list(sound_runs(names, MOST - 1))
+    return list(sound_runs(quick_runs(names), MOST - 1))
 
 
 def choose_setting(run: Run) -> AgreementSetting:

@@ -12,7 +12,7 @@ from kgdash.runs.library import list_runs, named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.runtime.computed import refuse
-from kgdash.ui.runtime.loaded_runs import load_source
+from kgdash.ui.runtime.loaded_runs import load_source, quick_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import choose_run
 from kgdash.ui.runtime.sidebar import settings
@@ -24,20 +24,23 @@ _BEFORE_DATASET = "|"
 _MOST_LINES = 64
 
 
-def choose_runs(run: Run, suggested: Sequence[str] = (), fewest: int = FEWEST) -> dict[str, Run]:
+def choose_runs(
+    run: Run, suggested: Sequence[str] = (), first: int = 2, fewest: int = FEWEST
+) -> dict[str, Run]:
     """Show the choice of the runs and load them; a refusal ends the page's run.
 
     :param run: of the sidebar, which always comes first
-    :param suggested: names of runs that are chosen at first; without any, two of its graph
+    :param suggested: names of runs that are chosen at first; without any, others of its graph
+    :param first: how many of these are, of `quick_runs`
     :param fewest: 1 where a page says something of a single run, too
     :return: ``fewest`` to 8 runs on its graph, by distinct names
     """
     names = list(named_runs())
-    first = list(suggested) or runs_on_same_graph(run, 2)
+    opened = suggested or quick_runs(runs_on_same_graph(run))[:first]
     others = settings().multiselect(
         f"Compare {plain(run.name)} with",
         names,
-        default=[name for name in first if name in names][: MOST - 1],
+        default=[name for name in opened if name in names][: MOST - 1],
         max_selections=MOST - 1,
         key="with",
         bind="query-params",

@@ -17,6 +17,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
+from kgdash.runs.bundled import bundled_names
 from kgdash.runs.call import remember
 from kgdash.runs.library import run_folder
 from kgdash.runs.loading import load
@@ -98,6 +99,17 @@ def is_small_run(name: str) -> bool:
         return is_small(_stamp(run_folder(name)))
     except KgdashError:
         return False
+
+
+def quick_runs(names: Iterable[str]) -> list[str]:
+    """Return which runs a page may ask unasked: on a server, bundled and small ones.
+
+    What visitors added besides may take minutes, on everybody's page of a run of the same graph.
+    """
+    if visitor().is_local:
+        return list(names)
+    bundled = bundled_names()
+    return [name for name in names if name in bundled or is_small_run(name)]
 
 
 def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:

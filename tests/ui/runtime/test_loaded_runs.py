@@ -10,7 +10,7 @@ from kgdash.graph import IDS
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import keep_run, rename_run
 from kgdash.ui.runtime import loaded_runs
-from kgdash.ui.runtime.loaded_runs import _stamp, forget_runs, is_small, load_source
+from kgdash.ui.runtime.loaded_runs import _stamp, forget_runs, is_small, load_source, quick_runs
 
 
 def test_bundled_runs_of_a_small_graph_are():
@@ -101,3 +101,15 @@ def test_in_which_order_runs_may_go(monkeypatch, small, as_visitor):
         load_source(f"umls-{name}")
     assert loads == ["umls-rotate", "umls-pairre"]
     assert len(loaded_runs._opened) == 4
+
+
+def test_a_server_asks_bundled_and_small_runs_unasked(tmp_path, monkeypatch, as_visitor):
+    """Six that one account added to a bundled graph had everybody's Compare take minutes."""
+    monkeypatch.setenv("KGDASH_RUNS", str(tmp_path))
+    for name in ("small", "large"):
+        shutil.copytree(DEMO / "umls-rotate", tmp_path / name)
+    (tmp_path / "large" / "run.json").write_bytes(bytes(2**18 + 1))
+    names = ["large", "umls-conve", "small", "fb15k-237-complex", "none"]
+    assert quick_runs(names) == names
+    as_visitor(name="ada", folder="a")
+    assert quick_runs(names) == ["umls-conve", "small", "fb15k-237-complex"]
