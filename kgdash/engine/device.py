@@ -45,46 +45,56 @@ def count_rows_on_device(
     queries = query_tensor(form, asked.side, asked.anchors, asked.relations)
     relations, masks, entities = asked.relations, asked.masks, asked.entities
     place = asked.answer if entities is None else np.searchsorted(entities, asked.answer)
-    triple_row, triple_group = asked.row, groups[asked.row]
     device = form.device
     columns = form.num_entities if entities is None else len(entities)
     rows = max(1, memory_budget() // _PART // (4 * columns))
     tasks = list(_tasks(relations, rows))
-    own = torch.empty(len(triple_row), dtype=torch.float32, device=device)
-    order = np.argsort(triple_row, kind="stable")
-    ordered = triple_row[order]
+    own = torch.empty(len(asked.row), dtype=torch.float32, device=device)
+    order = np.argsort(asked.row, kind="stable")
+    ordered = asked.row[order]
+    # All goes to the device at once: it waits for each copy.
+    triple, row, column = (_put(each, device) for each in (order, ordered, place[order]))
     for number, (first, last) in enumerate(tasks):
-        inside = order[slice(*np.searchsorted(ordered, [first, last]))]
-        if len(inside):
+        inside = slice(*np.searchsorted(ordered, [first, last]))
+        if inside.start < inside.stop:
             vectors = candidate_vectors(form, asked.side, int(relations[first]), entities)
             scores = pairwise(form.kind, queries[first:last], vectors)
-            own[_put(inside, device)] = scores[
-                _put(triple_row[inside] - first, device), _put(place[inside], device)
-            ]
+            own[triple[inside]] = scores[row[inside] - first, column[inside]]
         progress(number + 1, 2 * len(tasks))
-    total = torch.zeros((len(triple_row), 2), dtype=torch.int64, device=device)
-    by_group = np.argsort(triple_group, kind="stable")
-    starts = np.searchsorted(triple_group[by_group], np.arange(groups.max(initial=-1) + 2))
+    total = torch.zeros((len(asked.row), 2), dtype=torch.int64, device=device)
+    triple, row, ends = _members(groups, groups[asked.row], device)
+    masked_row = _put(np.repeat(np.arange(len(relations)), np.diff(masks.starts)), device)
+    masked_column = _put(masks.columns, device)
     for number, (first, last) in enumerate(tasks):
         vectors = candidate_vectors(form, asked.side, int(relations[first]), entities)
         scores = pairwise(form.kind, queries[first:last], vectors)
         left_out = slice(masks.starts[first], masks.starts[last])
-        lengths = np.diff(masks.starts[first : last + 1])
-        row = np.repeat(np.arange(last - first), lengths)
         # NaN exceeds nothing and equals nothing.
-        scores[_put(row, device), _put(masks.columns[left_out], device)] = float("nan")
-        here = groups[first:last]
-        row, member = expand_slices(starts[here], starts[here + 1] - starts[here])
-        triples = by_group[member]
-        for start in range(0, len(triples), rows):
-            part = _put(triples[start : start + rows], device)
-            theirs = scores[_put(row[start : start + rows], device)]
-            threshold = own[part, None]
-            total[part, 0] += (theirs > threshold).sum(dim=1)
-            total[part, 1] += (theirs == threshold).sum(dim=1)
+        scores[masked_row[left_out] - first, masked_column[left_out]] = float("nan")
+        for start in range(ends[first], ends[last], rows):
+            part = slice(start, min(start + rows, ends[last]))
+            theirs, threshold = scores[row[part] - first], own[triple[part], None]
+            total[triple[part], 0] += (theirs > threshold).sum(dim=1)
+            total[triple[part], 1] += (theirs == threshold).sum(dim=1)
         progress(len(tasks) + number + 1, 2 * len(tasks))
     counts = total.cpu().numpy()
     return counts[:, 0], counts[:, 1]
+
+
+def _members(
+    groups: np.ndarray, of_triple: np.ndarray, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    """List, for each row, the triples of its group.
+
+    :return: triples and their rows, int64, ``(m,)`` on the device; before which place the rows end,
+        the first after nothing, int64, ``(rows + 1,)``
+    """
+    by_group = np.argsort(of_triple, kind="stable")
+    starts = np.searchsorted(of_triple[by_group], np.arange(groups.max(initial=-1) + 2))
+    counts = starts[groups + 1] - starts[groups]
+    row, member = expand_slices(starts[groups], counts)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    return _put(by_group[member], device), _put(row, device), ends
 
 
 def _tasks(relations: np.ndarray, rows: int) -> Iterator[tuple[int, int]]:

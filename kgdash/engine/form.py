@@ -118,8 +118,10 @@ def candidate_vectors(
     form: InteractionForm, side: str, relation: int, entities: np.ndarray | None = None
 ) -> torch.Tensor:
     """Return candidates' vectors under a relation, ``(n, K)``, on the form's device."""
-    chosen = torch.arange(form.num_entities) if entities is None else torch.from_numpy(entities)
-    chosen = chosen.to(form.device)
+    if entities is None:
+        chosen = torch.arange(form.num_entities, device=form.device)
+    else:
+        chosen = torch.from_numpy(entities).to(form.device)
     return form.vectors(side, chosen, torch.full_like(chosen, relation))
 
 
