@@ -19,9 +19,9 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets import http11
 
 from kgdash.serving.connections import FewTaken, is_out_of_files, most_connections, tell_seldom
+from kgdash.serving.forwarded import who_asks
 from kgdash.serving.pace import Goes
 from kgdash.serving.resting import Unhurried, ending
-from kgdash.serving.waiting import networks
 
 #: pieces of a message that has not ended
 _MOST_PIECES = 2**10
@@ -164,8 +164,7 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
         if self._begins() or self._drips(data):
             self._unset_keepalive_if_required()
             self.transport.pause_reading()
-            asker = networks(str((self.client or ("",))[0]))
-            self.beginning.put(asker, partial(self._begin, data))
+            self.beginning.put(who_asks(self.client, data), partial(self._begin, data))
         else:
             self._hear_body(data)
 

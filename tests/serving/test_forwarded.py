@@ -1,0 +1,43 @@
+"""Who comes through a proxy stands in the line of their own network, not in the proxy's."""
+
+import pytest
+
+from kgdash.serving.forwarded import who_asks
+
+HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
+
+
+def asks(head: bytes, peer: str = "127.0.0.1") -> str:
+    return who_asks((peer, 5000), head)[-1]
+
+
+def test_through_a_proxy_here_it_is_who_the_proxy_says(monkeypatch):
+    """Twenty HTTP/2 connections of one stranger kept a visitor's page waiting for 8 s."""
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    told = b"X-Forwarded-For: 10.1.2.3\r\n"
+    assert asks(HEAD + told + b"\r\n") == "10.1.2.3"
+    assert asks(HEAD + told.lower() + b"Cookie: b\r\n\r\nbody") == "10.1.2.3"
+    assert asks(HEAD + told + b"\r\n", "10.9.9.9") == "10.9.9.9"
+    assert asks(HEAD + b"\r\n") == "127.0.0.1"
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "10.9.0.0/16,::ffff:127.0.0.1")
+    assert asks(HEAD + told + b"\r\n", "10.9.9.9") == "10.1.2.3"
+    assert asks(HEAD + told + b"\r\n") == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (b"X-Forwarded-For: 10.6.6.6, 10.1.2.3\r\n\r\n", "10.1.2.3"),
+        (b"X-Forwarded-For: 10.6.6.6\r\nX-Forwarded-For: 10.1.2.3\r\n\r\n", "10.1.2.3"),
+        (b"X-Forwarded-For: 10.1.2.3:80\r\n\r\n\r\nX-Forwarded-For: 10.6.6.6\r\n", "10.1.2.3"),
+        (b"A: b X-Forwarded-For: 10.6.6.6\r\n\r\n", "127.0.0.1"),
+        (b"X-Forwarded-For: \xff\r\n\r\n", "\xff"),
+    ],
+)
+def test_nobody_says_it_in_the_proxy_s_place(more, expected, monkeypatch):
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    assert asks(HEAD + more) == expected
+
+
+def test_a_connection_may_have_no_address():
+    assert who_asks(None, HEAD) == ("",)
