@@ -22,6 +22,8 @@ def test_through_a_proxy_here_it_is_who_the_proxy_says(monkeypatch):
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "10.9.0.0/16,::ffff:127.0.0.1")
     assert asks(HEAD + told + b"\r\n", "10.9.9.9") == "10.1.2.3"
     assert asks(HEAD + told + b"\r\n") == "127.0.0.1"
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "172.16.0.0/12,192.168.0.0/16")  # as in deploy
+    assert asks(HEAD + told.replace(b"10.1.", b"192.168.") + b"\r\n", "172.18.0.3") == "192.168.2.3"
 
 
 @pytest.mark.parametrize(
