@@ -99,11 +99,16 @@ class Protection:
             await self._app(scope, receive, send)
             return
 
-        encrypted = _is_encrypted()
+        encrypted, settings = _is_encrypted(), server_settings()
+        asks = settings is not None and settings.login is not None
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS | (_ENCRYPTED if encrypted else {}))
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS | (_ENCRYPTED if encrypted else {}))
+                if asks and "public" not in headers.get("cache-control", ""):
+                    # *Back* after *Log out* showed the page; a shared cache might keep files.
+                    headers["cache-control"] = "no-store"
                 if encrypted:
                     message["headers"] = [*map(_secured, message["headers"])]
             await send(message)

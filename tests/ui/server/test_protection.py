@@ -4,8 +4,10 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 
+from kgdash.serving.settings import SETTING
 from kgdash.ui.server.protection import Protection, _printable
 from tests.support.own_loop import run_apart
+from tests.support.servers import write_settings
 
 
 @pytest.mark.parametrize("name", ["error", "error_description"])
@@ -20,12 +22,12 @@ def test_a_log_in_is_passed_on_as_it_is():
     assert _printable(scope) is scope
 
 
-def answered(scope) -> list[dict]:
+def answered(scope, headers=()) -> list[dict]:
     """Return what the outermost layer sends for a request, before an app that says 204."""
     sent = []
 
     async def inside(scope, receive, send):
-        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.start", "status": 204, "headers": [*headers]})
 
     async def keep(message):
         sent.append(message)
@@ -58,6 +60,18 @@ def test_service_workers_of_what_was_here_before_end_themselves(path):
     start, body = answered({"type": "http", "path": path, "headers": headers})
     assert dict(start["headers"])[b"content-type"].startswith(b"text/javascript")
     assert b"registration.unregister()" in body["body"]
+
+
+@pytest.mark.parametrize("said", ["", "no-cache", "public, immutable"])
+def test_what_a_log_in_shows_is_kept_nowhere(said, tmp_path, monkeypatch):
+    """*Back* after *Log out* showed the page of who had logged out, whole."""
+    scope = {"type": "http", "path": "/"}
+    given = [(b"cache-control", said.encode())] if said else []
+    assert dict(answered(scope, given)[0]["headers"]).get(b"cache-control", b"") == said.encode()
+    monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
+    scope["headers"] = [(b"host", b"localhost")]
+    kept = dict(answered(scope, given)[0]["headers"])[b"cache-control"]
+    assert kept == (said.encode() if said.startswith("public") else b"no-store")
 
 
 def test_links_from_elsewhere_are_no_longer_than_pages_addresses():
