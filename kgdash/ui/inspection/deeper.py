@@ -33,7 +33,7 @@ from kgdash.ui.inspection.first_screen import show_candidate_rows
 from kgdash.ui.inspection.large_runs import unasked, want
 from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.loaded_runs import load_source
+from kgdash.ui.runtime.loaded_runs import check_together, load_source
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
@@ -181,12 +181,14 @@ def show_other_runs(found: Inspection) -> None:
         st.caption("No other run of this graph is bundled, or lies in a folder beside this one.")
         return
     waiting = unasked(run, names[:_RUNS], _WANTED)
-    others = {}
+    others: dict[str, Run] = {}
     for name in names[:_RUNS]:
         if name in waiting:
             continue
         try:
-            others[name] = load_source(name)
+            loaded = load_source(name)
+            check_together([run, *others.values(), loaded])
+            others[name] = loaded
         except KgdashError as error:  # it was removed since, or is damaged
             st.caption(plain(str(error)))
     runs = with_others(run, others)

@@ -21,11 +21,15 @@ from kgdash.runs.bundled import bundled_names
 from kgdash.runs.call import remember
 from kgdash.runs.library import run_folder
 from kgdash.runs.loading import load
+from kgdash.ui.runtime.held import held_bytes
 from kgdash.ui.runtime.page_turns import turn_at
 
 #: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
 #: larger than so many bytes, all that a trust card may ask: names take fifty times that in memory
 _LOADED, _SMALL, _SMALL_LOADED = 9, 2**18, 64
+
+#: bytes that the runs of one page may hold together
+_TOGETHER = 2**30
 
 #: seconds for which a run counts as somebody's who asked for it
 _LATELY = 600.0
@@ -99,6 +103,16 @@ def is_small_run(name: str) -> bool:
         return is_small(_stamp(run_folder(name)))
     except KgdashError:
         return False
+
+
+def check_together(runs: Iterable[Run]) -> None:
+    """Refuse runs that one page would hold at once, if others need the memory, too.
+
+    :raises KgdashError: on a server, of more than 1 GiB but for a single run
+    """
+    each = list(runs)
+    if len(each) > 1 and not visitor().is_local and held_bytes(each) > _TOGETHER:
+        raise KgdashError(f"{len(each)} of these runs take more than 1 GiB together; take fewer")
 
 
 def quick_runs(names: Iterable[str]) -> list[str]:

@@ -10,7 +10,15 @@ from kgdash.graph import IDS
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import keep_run, rename_run
 from kgdash.ui.runtime import loaded_runs
-from kgdash.ui.runtime.loaded_runs import _stamp, forget_runs, is_small, load_source, quick_runs
+from kgdash.ui.runtime.held import held_bytes
+from kgdash.ui.runtime.loaded_runs import (
+    _stamp,
+    check_together,
+    forget_runs,
+    is_small,
+    load_source,
+    quick_runs,
+)
 
 
 def test_bundled_runs_of_a_small_graph_are():
@@ -113,3 +121,14 @@ def test_a_server_asks_bundled_and_small_runs_unasked(tmp_path, monkeypatch, as_
     assert quick_runs(names) == names
     as_visitor(name="ada", folder="a")
     assert quick_runs(names) == ["umls-conve", "small", "fb15k-237-complex"]
+
+
+def test_the_runs_of_a_page_hold_so_much_together(bundled, monkeypatch, as_visitor):
+    """Eight TuckER of 0.5 MB zipped took 3.2 GB, in one tab."""
+    runs = [bundled(name) for name in ("umls-transe", "umls-rotate")]
+    monkeypatch.setattr(loaded_runs, "_TOGETHER", held_bytes(runs) // 2)
+    check_together(runs)
+    as_visitor(name="ada", folder="a")
+    check_together(runs[:1])
+    with pytest.raises(KgdashError, match="2 of these runs take more than 1 GiB together; take"):
+        check_together(runs)
