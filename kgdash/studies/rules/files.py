@@ -42,9 +42,10 @@ _AMIE = {
     "PCA Body size": "pca_body_size",
 }
 
-#: metrics that count, and how they and shares may be written: AMIE has decimal commas at times
+#: metrics that count, and how they and shares may be written: AMIE has decimal commas at times, and
+#: three zeros behind one may be thousands
 _COUNTS = ("support", "body_size", "pca_body_size")
-_WHOLE, _SHARE = r"\d{1,15}([.,]0*)?", r"(\d{1,15}([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,3})?"
+_WHOLE, _SHARE = r"\d{1,15}([.,]0{0,2})?", r"(\d{1,15}([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,3})?"
 
 #: other names of columns of a table
 _ALIASES = {
@@ -192,12 +193,15 @@ def _table(names: list[str], rows: Iterator[tuple[int, list[str]]], shown: str) 
     if "rule" not in places:
         raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
     for number, row in rows:
-        cells = {name: row[place] for name, place in places.items() if place < len(row)}
-        if row and "rule" not in cells:
-            raise KgdashError(f"expected a rule; found none ({shown}, line {number})")
-        if row:
-            given = {name: cells.get(name, "") for name in METRICS if name in places}
-            yield number, cells["rule"], given
+        if not row:
+            continue
+        if len(row) != len(columns):
+            raise KgdashError(
+                f"expected {len(columns)} columns, as in the first line; found {len(row)} "
+                f"({shown}, line {number})"
+            )
+        cells = {name: row[place] for name, place in places.items()}
+        yield number, cells.pop("rule"), cells
 
 
 def _column(name: str) -> str:
