@@ -36,7 +36,9 @@ setting = AnswerSetSetting(promises[promise], score, groups)
 key = (run.identity, "answer sets", *vars(setting).values())
 sets = computed("Making answer sets", key, Call(answer_sets, run, setting))
 found = sets.summary()
-st.markdown(coverage_verdict(sets))
+st.markdown(
+    computed("Coverage against the promise", (*key, "verdict"), Call(coverage_verdict, sets))
+)
 with st.container(horizontal=True):
     ends = f"{found['low']:.1%} to {found['high']:.1%}"
     show_card("Coverage", f"{found['coverage']:.1%}", ends, "Share of sets with the true answer.")
@@ -52,9 +54,9 @@ name = f"{run.name}-coverage-by-{by}"
 left, right = st.columns(2, gap="large")
 with left:
     st.caption(
-        "Bars: 95% intervals, each by itself. Orange: below the promise, blue: above, at p ≤ 0.05 "
-        "after Holm's correction for the number of groups. Hollow: fewer than 30 queries. Click a "
-        "point to see the group's sets."
+        "Bars: 95% intervals with these thresholds, each by itself. Orange: below the promise, "
+        "blue: above, at p ≤ 0.05 after Holm's correction for the number of groups. Hollow: fewer "
+        "than 30 queries. Click a point to see the group's sets."
     )
     figure = coverage_figure(table, setting.epsilon, by in IN_ORDER)
     row = choose_set_group(figure, table, by, name)

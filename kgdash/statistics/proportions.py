@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+#: stands for 0 in distributions that have no 0
+_NEVER = 1e-9
+
 
 def clopper_pearson(
     found: np.ndarray | float, n: np.ndarray | int, level: float = 0.95
@@ -21,18 +24,28 @@ def clopper_pearson(
     return low, high
 
 
-def exact_p(found: np.ndarray, n: np.ndarray, share: float) -> np.ndarray:
-    """Return the p-value of a share: twice the smaller tail of the binomial distribution.
+def exact_p(
+    found: np.ndarray | float,
+    n: np.ndarray | float,
+    share: np.ndarray | float,
+    known: np.ndarray | float,
+) -> np.ndarray:
+    """Return the p-value of a share that ``known`` draws gave, of as many ``n`` new ones.
 
-    It is below 1 − level where `clopper_pearson` at that level leaves the share out.
+    Twice the smaller tail of the beta-binomial distribution, the binomial one where ``known`` is
+    large. Numbers that are not whole are rounded so that p grows.
 
-    :param found: whole numbers from 0 to ``n``, ``(k,)``; n ≥ 1, ``(k,)``; ``share`` in [0, 1]
+    :param found: from 0 to ``n``, ``(k,)``; n ≥ 1, ``(k,)``
+    :param share: what is expected, in [0, 1], ``(k,)``; ``known`` > 0, ``(k,)``
     :return: float64, ``(k,)``, in [0, 1]
     """
-    from scipy.stats import binom
+    from scipy.stats import betabinom
 
-    tails = binom.cdf(found, n, share), binom.sf(np.asarray(found) - 1, n, share)
-    return np.minimum(2 * np.minimum(*tails), 1.0)
+    draws, missed = np.floor(n), np.ceil(np.round(n - found, 9))
+    of, not_of = (np.maximum(part * (known + 1), _NEVER) for part in (share, 1 - np.asarray(share)))
+    below = betabinom.cdf(np.ceil(np.round(found, 9)), draws, of, not_of)
+    above = betabinom.cdf(missed, draws, not_of, of)
+    return np.minimum(2 * np.minimum(below, above), 1.0)
 
 
 def wilson(found: np.ndarray, n: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

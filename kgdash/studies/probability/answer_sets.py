@@ -22,7 +22,7 @@ from kgdash.statistics.bootstrap import check_level
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.proportions import clopper_pearson, exact_p
 from kgdash.studies.probability.answer_scores import SCORES
-from kgdash.studies.probability.conformal import check_epsilon
+from kgdash.studies.probability.conformal import check_epsilon, expected_coverage
 from kgdash.studies.probability.query_groups import Grouping, Queries, grouping
 from kgdash.studies.probability.set_tables import CONDITIONS, SetTables, set_tables
 
@@ -84,14 +84,44 @@ class AnswerSets:
         :param groups: of `kgdash.studies.probability.query_groups.GROUPINGS`
         :return: one row per group, the least coverage first, deciles in order: ``group`` (str),
             ``number`` (int64; -1: unknown), ``n`` (int64), ``coverage``, ``low``, ``high``
-            (Clopper–Pearson), ``mean_size``, ``median_size``, ``p_holm`` (of the promise, exact
-            binomial test, corrected for the number of groups)
+            (Clopper–Pearson), ``mean_size``, ``median_size``, ``p_holm`` (`promise_p`, corrected
+            for the number of groups)
         """
-        made = grouping(self.run, groups, progress)
+        first, second = phases(progress, [1.0, 1.0])
+        made = grouping(self.run, groups, first)
         table = self.by_grouping(made, groups not in IN_ORDER, level)
-        covered = np.round(table["coverage"] * table["n"])
-        p = exact_p(covered, table["n"], 1 - self.setting.epsilon)
-        return table.assign(p_holm=holm(p))
+        is_side = groups == self.setting.groups == "side"
+        p = self.promise_p(made.codes(self.asked), is_side, second).loc[table["number"]]
+        return table.assign(p_holm=holm(p.to_numpy()))
+
+    def promise_p(
+        self, codes: np.ndarray, is_side: bool = False, progress: Progress = silent
+    ) -> pd.Series:
+        """Return the p-values of the promise: that validation and a group's queries are alike.
+
+        Both queries of a triple count as one, of validation and of test: they depend on each other.
+
+        :param codes: groups of the queries, int64, as many as `queries`
+        :param is_side: thresholds and groups are of a side each: queries are triples
+        :return: by group, in [0, 1]
+        """
+        found = self.thresholds.set_index("group")["queries"]
+        share = pd.Series(expected_coverage(found.to_numpy(), self.setting.epsilon), found.index)
+        of = pd.Series(self._threshold_codes(progress))
+        of = of.where(of.isin(found.index), -1)
+        weight = pd.crosstab(codes, of, normalize="index")
+        known = 1 / (weight**2 / found).sum(axis=1) / (1 if is_side else 2)
+        triple = np.arange(len(self.queries)) % (len(self.queries) // 2)
+        grouped = self.queries.assign(triple=triple).groupby(codes)
+        n = grouped["triple"].nunique()
+        p = exact_p(grouped["covered"].mean() * n, n, (weight * share).sum(axis=1), known)
+        return pd.Series(p, n.index)
+
+    def _threshold_codes(self, progress: Progress) -> np.ndarray:
+        """Return the group of each query by which thresholds were found."""
+        if self.setting.groups == "none":
+            return np.full(len(self.queries), -1)
+        return grouping(self.run, self.setting.groups, progress).codes(self.asked)
 
     def by_grouping(self, made: Grouping, is_sorted: bool, level: float = 0.95) -> pd.DataFrame:
         """Return `by_groups`, but for ``p_holm``, of a grouping that was made before."""

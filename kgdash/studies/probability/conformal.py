@@ -37,9 +37,22 @@ def conformal_quantile(values: np.ndarray, epsilon: float) -> float:
     >>> conformal_quantile(np.arange(1.0, 10.0), 0.1)
     9.0
     """
-    # (n + 1)(1 − ε) may be a whole number that rounding would carry over.
-    place = max(1, math.ceil(round((len(values) + 1) * (1 - epsilon), 9)))
+    place = _place(len(values), epsilon)
     return float(np.partition(values, place - 1)[place - 1]) if place <= len(values) else math.inf
+
+
+def expected_coverage(queries: np.ndarray, epsilon: float) -> np.ndarray:
+    """Return what thresholds of n exchangeable queries cover on average: ⌈(n + 1)(1 − ε)⌉/(n + 1).
+
+    :param queries: n ≥ 1, ``(k,)``
+    :return: float64, ``(k,)``, in [1 − ε, 1]
+    """
+    return np.array([min(_place(int(n), epsilon) / (n + 1), 1.0) for n in queries])
+
+
+def _place(n: int, epsilon: float) -> int:
+    # (n + 1)(1 − ε) may be a whole number that rounding would carry over.
+    return max(1, math.ceil(round((n + 1) * (1 - epsilon), 9)))
 
 
 def find_thresholds(values: np.ndarray, codes: np.ndarray, epsilon: float) -> pd.DataFrame:

@@ -5,9 +5,12 @@ Defined in numbers.md#24-answer-sets.
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
+from kgdash.progress import Progress, silent
 from kgdash.statistics.estimate import number, percent, whole_or_half
+from kgdash.statistics.multiple_testing import LEVEL
 from kgdash.studies.probability.answer_sets import AnswerSets
 
 #: what the groups of a grouping are called, several and one
@@ -23,14 +26,13 @@ GROUP_NAMES = {
 _SAME = 0.1
 
 
-def coverage_verdict(sets: AnswerSets) -> str:
+def coverage_verdict(sets: AnswerSets, progress: Progress = silent) -> str:
     """Say how often sets hold the true answer, against the promise, and how large they are."""
     found, promise = sets.summary(), 1 - sets.setting.epsilon
     kept = "as promised"
-    if found["high"] < promise:
-        kept = f"less often than the {percent(promise)} promised"
-    elif found["low"] > promise:
-        kept = f"more often than the {percent(promise)} promised"
+    if sets.promise_p(np.zeros(len(sets.queries), np.int64), False, progress).item() <= LEVEL:
+        says = "less" if found["coverage"] < promise else "more"
+        kept = f"{says} often than the {percent(promise)} promised"
     return (
         f"The true answer is in its set for **{percent(found['coverage'], 1)}** of "
         f"{len(sets.queries):,} test queries ({percent(found['low'], 1)} to "

@@ -20,10 +20,12 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.statistics.estimate import Estimate
-from kgdash.statistics.proportions import clopper_pearson
+from kgdash.statistics.multiple_testing import LEVEL
+from kgdash.statistics.proportions import clopper_pearson, exact_p
 from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
 from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
 from kgdash.studies.probability.calibration import FITTED, Calibration, fit_calibration
+from kgdash.studies.probability.conformal import expected_coverage
 from kgdash.studies.probability.query_groups import Queries
 from kgdash.studies.probability.set_tables import are_stored
 
@@ -113,6 +115,19 @@ class Basis:
             return Estimate(np.nan, np.nan, np.nan, 0)
         low, high = clopper_pearson(covered, queries)
         return Estimate(covered / queries, float(low), float(high), queries)
+
+    def misses(self, here: Estimate) -> bool:
+        """Tell whether sets of a region miss the truth more often than promised, by `exact_p`.
+
+        Two queries count as one, of validation and of the region: those of a triple depend on each
+        other.
+
+        :param here: of `coverage_of`, n ≥ 2
+        """
+        known = len(self.run.graph.splits["valid"])
+        (share,) = expected_coverage(np.array([2 * known]), EPSILON)
+        p = exact_p(here.value * here.n / 2, here.n / 2, share, known)
+        return bool(here.value < 1 - EPSILON and p <= LEVEL)
 
 
 def card_basis(run: Run, progress: Progress = silent) -> Basis:

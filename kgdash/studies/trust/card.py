@@ -184,14 +184,13 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
         about = f"coverage in this region not known: only {here.n} test queries ({name})"
         return CardFigure("relik", text, "coverage not known", about, "likely", values)
     values["coverage"] = {"value": here.value, "low": here.low, "high": here.high}
-    broken = here.high < 1 - EPSILON
     said = (
         f"sets here hold {percent(here.value)} ({percent(here.low)} to "
         f"{percent(here.high)}) of true answers, "
         f"promised {PROMISE}; n = {here.n:,} ({name})"
     )
-    level, beneath = "unsure" if broken else "likely", f"coverage here {percent(here.value)}"
-    return CardFigure("relik", text, beneath, said, level, values)
+    level = "unsure" if basis.misses(here) else "likely"
+    return CardFigure("relik", text, f"coverage here {percent(here.value)}", said, level, values)
 
 
 def _agreement(
