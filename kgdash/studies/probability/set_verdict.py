@@ -25,14 +25,23 @@ GROUP_NAMES = {
 #: CovGap that is mended by less than this, as a share of what it was, is the same
 _SAME = 0.1
 
+#: test queries from which the promise is told to be kept or not
+_FEWEST = 30
+
 
 def coverage_verdict(sets: AnswerSets, progress: Progress = silent) -> str:
     """Say how often sets hold the true answer, against the promise, and how large they are."""
     found, promise = sets.summary(), 1 - sets.setting.epsilon
     kept = "as promised"
-    if sets.promise_p(np.zeros(len(sets.queries), np.int64), False, progress).item() <= LEVEL:
+    if len(sets.queries) < _FEWEST:
+        kept = f"too few to hold against the {percent(promise)} promised"
+    elif sets.promise_p(np.zeros(len(sets.queries), np.int64), False, progress).item() <= LEVEL:
         says = "less" if found["coverage"] < promise else "more"
         kept = f"{says} often than the {percent(promise)} promised"
+    elif not found["low"] <= promise <= found["high"]:
+        kept = (
+            f"no further from the {percent(promise)} promised than chance in validation brings it"
+        )
     return (
         f"The true answer is in its set for **{percent(found['coverage'], 1)}** of "
         f"{len(sets.queries):,} test queries ({percent(found['low'], 1)} to "

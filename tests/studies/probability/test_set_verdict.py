@@ -40,6 +40,15 @@ def test_what_a_threshold_of_few_queries_covers_is_not_told_of_all():
     assert told <= 10
 
 
+def test_as_promised_is_said_of_enough_queries_whose_interval_holds_the_promise():
+    """It was said of 3 of 4 queries, and would be of 84.0% (81.6% to 86.2%)."""
+    assert ", too few to hold against the 90% promised;" in coverage_verdict(
+        sets_of(np.arange(4) < 3, 24)
+    )
+    text = coverage_verdict(sets_of(np.arange(1000) < 840, 100))
+    assert ", no further from the 90% promised than chance in validation brings it;" in text
+
+
 @pytest.mark.parametrize(
     ("gap", "said"), [(0.01, "mends"), (0.039, "hardly changes"), (0.09, "worsens")]
 )
