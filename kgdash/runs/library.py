@@ -143,27 +143,48 @@ def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = Fals
         raise AssertionError("there is always a next number")
 
 
-def rename_run(old: str, new: str) -> Path:
+def run_stamp(name: str) -> tuple[int, int]:
+    """Return what another run under a name would not have: number and change of its folder.
+
+    :raises KgdashError: if it is not there
+    """
+    try:
+        about = _own_folder(name).stat()
+    except OSError as error:
+        raise KgdashError(f"can not look at {name}: {error.strerror or error}") from error
+    return about.st_ino, about.st_ctime_ns
+
+
+def _check_same(name: str, stamp: tuple[int, int] | None) -> None:
+    if stamp is not None and run_stamp(name) != stamp:
+        raise KgdashError(f"{name} was changed meanwhile, or is another run by now: look again")
+
+
+def rename_run(old: str, new: str, stamp: tuple[int, int] | None = None) -> Path:
     """Give one of the user's runs another name.
 
+    :param stamp: of `run_stamp`: what has the name by now is left where it is another's
     :return: its folder
     :raises KgdashError: if it is not there any more, the new name can not be had, or they may not
     """
     check_right("change")
     folder = _own_folder(old)
+    _check_same(old, stamp)
     if new == old:
         return folder
     check_new_name(new)
     return _move(folder, runs_folder() / new)
 
 
-def remove_run(name: str) -> None:
+def remove_run(name: str, stamp: tuple[int, int] | None = None) -> None:
     """Delete one of the user's runs with all that stands in its folder.
 
+    :param stamp: as `rename_run`
     :raises KgdashError: if it is not there (any more), can not be deleted, or they may not
     """
     check_right("change")
     folder = _own_folder(name)
+    _check_same(name, stamp)
     with ExitStack() as stack:
         try:
             hidden = stack.enter_context(draft_folder(runs_folder() / "removed"))

@@ -264,7 +264,7 @@ def test_why_says_the_doubt_then_the_reasons_and_the_card_names_the_strongest(bu
 def test_a_server_asks_large_runs_once_somebody_wants_it(run, as_visitor, monkeypatch):
     """Seven runs that claimed a bundled one's MRR had everybody's Inspect take 40 s, each time."""
     as_visitor(name="ada", folder="a")
-    monkeypatch.setattr(large_runs, "quick_runs", lambda names: [])
+    monkeypatch.setattr(large_runs, "quick_runs", lambda run, names: [])
     app = open_page("inspect", **NAMES)
     assert cards(app)["Agreement"] == "–"
     app.get_by_key("compute_cards").click()
@@ -276,7 +276,7 @@ def test_a_server_asks_large_runs_once_somebody_wants_it(run, as_visitor, monkey
 def test_so_do_other_runs(run, as_visitor, monkeypatch):
     """Six that another account added to a bundled graph took 33 s of everybody's page."""
     as_visitor(name="ada", folder="a")
-    monkeypatch.setattr(large_runs, "quick_runs", lambda names: ["umls-rotate"])
+    monkeypatch.setattr(large_runs, "quick_runs", lambda run, names: ["umls-rotate"])
     app = choose(open_page("inspect", **NAMES), look_at="Other runs")
     assert table(app, "run", "relik_head_rank")["run"].tolist() == ["umls-rotate", "umls-transe"]
     button = app.get_by_key("larger_runs")

@@ -21,6 +21,7 @@ from kgdash.runs.library import (
     remove_run,
     rename_run,
     run_folder,
+    run_stamp,
     runs_folder,
     suggested_name,
 )
@@ -167,6 +168,22 @@ def test_remove():
         with pytest.raises(KgdashError, match=message):
             remove_run(name)
     assert (DEMO / "umls-transe" / "run.json").is_file()
+
+
+def test_another_run_under_the_name_stays():
+    """Delete removed what stood there by then, not the run that was asked about."""
+    keep_run(copy_demo, "mine")
+    asked = run_stamp("mine")
+    rename_run("mine", "moved", asked)
+    keep_run(copy_demo, "mine")
+    for act in (lambda: remove_run("mine", asked), lambda: rename_run("mine", "new", asked)):
+        with pytest.raises(KgdashError, match="mine was changed meanwhile, or is another run by"):
+            act()
+    assert own_names() == ["mine", "moved"]
+    remove_run("mine", run_stamp("mine"))
+    assert own_names() == ["moved"]
+    with pytest.raises(KgdashError, match="unknown run 'mine'"):
+        run_stamp("mine")
 
 
 def test_removing_a_link_leaves_what_it_leads_to(tmp_path):

@@ -16,6 +16,7 @@ from kgdash.files.lock import hold_lock, remove_unless_held
 from kgdash.files.regular import check_regular
 from kgdash.files.text import parse_json
 from kgdash.files.user_data import own_folder
+from kgdash.files.visitor import visitor
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import (
     LABEL,
@@ -34,8 +35,14 @@ _MAX_BYTES = 256 * 2**20
 
 
 def journal_file(graph: KnowledgeGraph) -> Path:
-    """Return where the labels of a graph are kept; the file need not exist."""
-    return own_folder() / "labels" / f"{graph.digest}.jsonl"
+    """Return where the judgements of a graph are kept; the file need not exist.
+
+    On a server, where others add runs, they are of what was read: of a graph with labels, of these.
+    """
+    name, shown = graph.digest, (graph.entity_labels, graph.relation_labels)
+    if not visitor().is_local and shown != (graph.entities, graph.relations):
+        name = f"{name[:32]}-{graph.shown_digest[:32]}"
+    return own_folder() / "labels" / f"{name}.jsonl"
 
 
 def read_journal(graph: KnowledgeGraph) -> Labelling:

@@ -16,7 +16,7 @@ def unasked(run: Run, names: Sequence[str], wanted: str) -> list[str]:
     """
     if is_wanted(run, wanted):
         return []
-    quick = quick_runs(names)
+    quick = quick_runs(run, names)
     return [name for name in names if name not in quick]
 
 

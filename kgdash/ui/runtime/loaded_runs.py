@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.roots import may_open
 from kgdash.files.visitor import visitor
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
@@ -115,15 +116,19 @@ def check_together(runs: Iterable[Run]) -> None:
         raise KgdashError(f"{len(each)} of these runs take more than 1 GiB together; take fewer")
 
 
-def quick_runs(names: Iterable[str]) -> list[str]:
-    """Return which runs a page may ask unasked: on a server, bundled and small ones.
+def quick_runs(run: Run, names: Sequence[str]) -> list[str]:
+    """Return which other runs a run's pages may ask unasked: on a server, bundled and small ones.
 
-    What visitors added besides may take minutes, on everybody's page of a run of the same graph.
+    What visitors added may take minutes on everybody's page, and says itself what it is: beside a
+    bundled run bundled ones are asked alone.
     """
     if visitor().is_local:
         return list(names)
     bundled = bundled_names()
-    return [name for name in names if name in bundled or is_small_run(name)]
+    found = [name for name in names if name in bundled]
+    if run.name not in bundled:
+        found += [name for name in names if name not in bundled and is_small_run(name)]
+    return found
 
 
 def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
@@ -198,7 +203,7 @@ def _stamp(folder: Path, dataset: str | None = None) -> tuple[tuple[str, int, in
     :param dataset: a folder, whose files are the run's, too, or PyKEEN's name of one
     """
     stamp: list[tuple[str, int, int]] = []
-    for each in (folder, *([Path(dataset)] if dataset else [])):
+    for each in (folder, *([Path(dataset)] if dataset and may_open(Path(dataset)) else [])):
         with suppress(OSError, ValueError):
             files = [p for p in sorted(each.iterdir()) if p.is_file()][:_FILES]
             stamp += [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]

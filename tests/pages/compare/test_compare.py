@@ -269,12 +269,9 @@ def test_nobody_else_reads_the_labels_of_a_copy_that_was_compared(tmp_path, runs
 def test_a_server_opens_with_runs_that_take_little(page, as_visitor, monkeypatch):
     """Runs that one account added to a bundled graph had everybody's pages take minutes."""
     as_visitor(name="ada", folder="a")
-    asked = []
     monkeypatch.setattr(
-        "kgdash.ui.runtime.loaded_runs.is_small_run", lambda name: asked.append(name)
+        "kgdash.ui.runtime.loaded_runs.bundled_names", lambda: ["umls-conve", "umls-transe"]
     )
-    monkeypatch.setattr("kgdash.ui.runtime.loaded_runs.bundled_names", lambda: ["umls-conve"])
     url = {"view": "Several runs"} if page == "study" else {}
     app = open_page(page, **url)
     assert app.get_by_key("with").value == ["umls-conve"]
-    assert "umls-complex" in asked

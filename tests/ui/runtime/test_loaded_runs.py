@@ -1,6 +1,7 @@
 """Few runs stay loaded, unless they are small, and none under another's name."""
 
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -111,16 +112,22 @@ def test_in_which_order_runs_may_go(monkeypatch, small, as_visitor):
     assert len(loaded_runs._opened) == 4
 
 
-def test_a_server_asks_bundled_and_small_runs_unasked(tmp_path, monkeypatch, as_visitor):
-    """Six that one account added to a bundled graph had everybody's Compare take minutes."""
+def test_a_server_asks_bundled_and_small_runs_unasked(tmp_path, monkeypatch, as_visitor, bundled):
+    """Six that one account added to a bundled graph had everybody's Compare take minutes.
+
+    Small ones that said to be seeds of a bundled run had everybody's Agreement say another share.
+    """
     monkeypatch.setenv("KGDASH_RUNS", str(tmp_path))
     for name in ("small", "large"):
         shutil.copytree(DEMO / "umls-rotate", tmp_path / name)
     (tmp_path / "large" / "run.json").write_bytes(bytes(2**18 + 1))
     names = ["large", "umls-conve", "small", "fb15k-237-complex", "none"]
-    assert quick_runs(names) == names
+    run = bundled("umls-transe")
+    mine = replace(run, name="mine")
+    assert quick_runs(run, names) == quick_runs(mine, names) == names
     as_visitor(name="ada", folder="a")
-    assert quick_runs(names) == ["umls-conve", "small", "fb15k-237-complex"]
+    assert quick_runs(mine, names) == ["umls-conve", "fb15k-237-complex", "small"]
+    assert quick_runs(run, names) == ["umls-conve", "fb15k-237-complex"]
 
 
 def test_the_runs_of_a_page_hold_so_much_together(bundled, monkeypatch, as_visitor):
@@ -132,3 +139,13 @@ def test_the_runs_of_a_page_hold_so_much_together(bundled, monkeypatch, as_visit
     check_together(runs[:1])
     with pytest.raises(KgdashError, match="2 of these runs take more than 1 GiB together; take"):
         check_together(runs)
+
+
+def test_a_dataset_outside_the_roots_is_not_looked_at(tmp_path, as_visitor):
+    """How long the refusal took told whether it was there, and how much it held."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "train.txt").touch()
+    inside = _stamp(tmp_path, str(tmp_path / "outside"))
+    as_visitor(name="ada", folder="a", roots=(tmp_path / "root",))
+    assert inside
+    assert _stamp(tmp_path, str(tmp_path / "outside")) == _stamp(tmp_path)

@@ -264,6 +264,17 @@ def test_own_things_are_apart(server, as_visitor, bundled):
             act()
 
 
+def test_judgements_on_a_server_are_of_the_labels_that_were_read(as_visitor, bundled):
+    """Those of a run whose labels were exchanged counted for other triples of the bundled one."""
+    as_visitor()
+    graph = bundled("umls-transe").graph
+    others = [replace(graph, entity_labels=graph.entities[k:] + graph.entities[:k]) for k in (1, 2)]
+    assert len({journal_file(each) for each in (graph, *others)}) == 1
+    as_visitor(name="ada", folder="a")
+    assert len({journal_file(each) for each in (graph, *others)}) == 3
+    assert journal_file(graph).stem == graph.digest
+
+
 def test_results_of_equal_labels_are_apart(as_visitor, bundled):
     """What is remembered of one's labels says whose they are."""
     run = bundled("umls-transe")
