@@ -27,6 +27,9 @@ from kgdash.runs.description import describe_run
 #: what a name may be: letters, digits and _, between them also dots, hyphens and spaces
 _NAME = re.compile(r"\w(?:[\w. -]*\w)?")
 
+#: letters that nobody sees
+_UNSEEN = re.compile(r"[\u115f\u1160\u3164\uffa0]")
+
 _LONGEST = 80
 
 #: runs that a server's visitors may have together: each page lists all of them
@@ -231,7 +234,7 @@ def _look(name: str) -> str:
 
 def _is_name(name: str) -> bool:
     short = len(name) <= _LONGEST and len(name.encode("utf-8", "replace")) <= 2 * _LONGEST
-    return short and _NAME.fullmatch(name) is not None
+    return short and _NAME.fullmatch(name) is not None and not _UNSEEN.search(name)
 
 
 def _free_names(name: str) -> Any:

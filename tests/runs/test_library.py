@@ -109,6 +109,7 @@ def test_a_name_taken_meanwhile_is_refused_or_numbered():
         "x" * 81,
         "長" * 60,
         "_" * 79 + "!",
+        "umls-complex\u3164",  # looks as the bundled run's
         "…",
         "A folder on this machine …",
     ],
