@@ -15,7 +15,6 @@ from kgdash.engine.form import InteractionForm, candidate_vectors, query_tensor
 from kgdash.engine.microkernels import DOT, L1, L2
 from kgdash.engine.tasks import Asked
 from kgdash.files.memory import memory_budget
-from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress
 
 #: the part of the memory budget that a tile may take, and that its comparisons may
@@ -62,7 +61,9 @@ def count_rows_on_device(
             own[triple[inside]] = scores[row[inside] - first, column[inside]]
         progress(number + 1, 2 * len(tasks))
     total = torch.zeros((len(asked.row), 2), dtype=torch.int64, device=device)
-    triple, row, ends = _members(groups, groups[asked.row], device)
+    by_group, starts, counts = _members(groups, groups[asked.row])
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    triples, shift, each = (_put(part, device) for part in (by_group, starts - ends[:-1], counts))
     masked_row = _put(np.repeat(np.arange(len(relations)), np.diff(masks.starts)), device)
     masked_column = _put(masks.columns, device)
     for number, (first, last) in enumerate(tasks):
@@ -71,30 +72,31 @@ def count_rows_on_device(
         left_out = slice(masks.starts[first], masks.starts[last])
         # NaN exceeds nothing and equals nothing.
         scores[masked_row[left_out] - first, masked_column[left_out]] = float("nan")
-        for start in range(ends[first], ends[last], rows):
-            part = slice(start, min(start + rows, ends[last]))
-            theirs, threshold = scores[row[part] - first], own[triple[part], None]
-            total[triple[part], 0] += (theirs > threshold).sum(dim=1)
-            total[triple[part], 1] += (theirs == threshold).sum(dim=1)
+        here, begin, end = slice(first, last), int(ends[first]), int(ends[last])
+        row = torch.arange(last - first, device=device)
+        row = row.repeat_interleave(each[here], output_size=end - begin)
+        triple = triples[torch.arange(begin, end, device=device) + shift[here][row]]
+        for start in range(0, end - begin, rows):
+            part = triple[start : start + rows]
+            theirs, threshold = scores[row[start : start + rows]], own[part, None]
+            total[part, 0] += (theirs > threshold).sum(dim=1)
+            total[part, 1] += (theirs == threshold).sum(dim=1)
         progress(len(tasks) + number + 1, 2 * len(tasks))
     counts = total.cpu().numpy()
     return counts[:, 0], counts[:, 1]
 
 
 def _members(
-    groups: np.ndarray, of_triple: np.ndarray, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
-    """List, for each row, the triples of its group.
+    groups: np.ndarray, of_triple: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort triples by their groups.
 
-    :return: triples and their rows, int64, ``(m,)`` on the device; before which place the rows end,
-        the first after nothing, int64, ``(rows + 1,)``
+    :return: int64: the triples, ``(n,)``, and, for each row, where those of its group start among
+        them and how many they are, ``(rows,)``
     """
     by_group = np.argsort(of_triple, kind="stable")
     starts = np.searchsorted(of_triple[by_group], np.arange(groups.max(initial=-1) + 2))
-    counts = starts[groups + 1] - starts[groups]
-    row, member = expand_slices(starts[groups], counts)
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    return _put(by_group[member], device), _put(row, device), ends
+    return by_group, starts[groups], starts[groups + 1] - starts[groups]
 
 
 def _tasks(relations: np.ndarray, rows: int) -> Iterator[tuple[int, int]]:

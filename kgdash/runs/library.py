@@ -152,7 +152,7 @@ def run_stamp(name: str) -> tuple[int, int]:
     :raises KgdashError: if it is not there
     """
     try:
-        about = _own_folder(name).stat()
+        about = _own_folder(name).lstat()
     except OSError as error:
         raise KgdashError(f"can not look at {name}: {error.strerror or error}") from error
     return about.st_ino, about.st_ctime_ns
@@ -161,6 +161,13 @@ def run_stamp(name: str) -> tuple[int, int]:
 def _check_same(name: str, stamp: tuple[int, int] | None) -> None:
     if stamp is not None and run_stamp(name) != stamp:
         raise KgdashError(f"{name} was changed meanwhile, or is another run by now: look again")
+
+
+def _take_back(moved: Path, folder: Path, stamp: tuple[int, int] | None) -> None:
+    """Move back what had the name in the last moment, and say so."""
+    if stamp is not None and moved.lstat().st_ino != stamp[0]:
+        _move(moved, folder)
+        raise KgdashError(f"{folder.name} is another run by now: look again")
 
 
 def rename_run(old: str, new: str, stamp: tuple[int, int] | None = None) -> Path:
@@ -176,7 +183,9 @@ def rename_run(old: str, new: str, stamp: tuple[int, int] | None = None) -> Path
     if new == old:
         return folder
     check_new_name(new)
-    return _move(folder, runs_folder() / new)
+    moved = _move(folder, runs_folder() / new)
+    _take_back(moved, folder, stamp)
+    return moved
 
 
 def remove_run(name: str, stamp: tuple[int, int] | None = None) -> None:
@@ -193,7 +202,7 @@ def remove_run(name: str, stamp: tuple[int, int] | None = None) -> None:
             hidden = stack.enter_context(draft_folder(runs_folder() / "removed"))
         except OSError as error:
             raise KgdashError(f"can not remove {name}: {error.strerror or error}") from error
-        _move(folder, hidden / name)
+        _take_back(_move(folder, hidden / name), folder, stamp)
 
 
 def check_new_name(name: str, free: bool = True) -> None:

@@ -125,7 +125,7 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
-        self._lines, self._plain = 0, None
+        self._lines, self._plain, self._asker = 0, None, tuple[str, ...]()
         if hasattr(self, "conn"):  # httptools, where that is installed, reads chunks fast
             most = config.h11_max_incomplete_event_size
             self._plain = _PlainRequests(
@@ -161,10 +161,12 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
         So are parts of a body that nobody waits for, or that are small, and one may begin behind.
         """
-        if self._begins() or self._drips(data):
+        if begins := self._begins():
+            self._asker = who_asks(self.client, data, self._asker)
+        if begins or self._drips(data):
             self._unset_keepalive_if_required()
             self.transport.pause_reading()
-            self.beginning.put(who_asks(self.client, data), partial(self._begin, data))
+            self.beginning.put(self._asker, partial(self._begin, data))
         else:
             self._hear_body(data)
 
@@ -214,9 +216,8 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
     def _note(self) -> None:
         """Keep in mind whether it may be ended."""
         is_open = self in self.connections and not self.transport.is_closing()
-        idle = self._is_answered()
-        unread = not idle and self.flow.write_paused
-        for kept, is_one in ((_silent, idle), (_unread, unread)):
+        idle, paused = self._is_answered(), self.flow.write_paused
+        for kept, is_one in ((_silent, idle), (_unread, not idle and paused)):
             if is_one and is_open:
                 kept.setdefault(self)
             else:

@@ -495,6 +495,23 @@ def test_a_file_put_in_a_new_draft_s_place_is_none(tmp_path, monkeypatch, lockle
     assert (tmp_path / "out").exists() == (not lockless)
 
 
+def test_a_folder_that_was_removed_is_written_into_by_nobody(tmp_path, monkeypatch):
+    """It was tried for ever."""
+    (folder := tmp_path / "folder").mkdir()
+    tried, make = [], held_folder.HeldFolder.make_file
+
+    def gone(held, name):
+        tried.append(name)
+        if folder.exists():
+            folder.rmdir()
+        return make(held, name)
+
+    monkeypatch.setattr(held_folder.HeldFolder, "make_file", gone)
+    with pytest.raises(FileNotFoundError), atomic_file(folder / "out"):
+        pass
+    assert len(tried) == 100
+
+
 def test_by_paths_where_folders_can_not_be_held(tmp_path, monkeypatch):
     """As on Windows."""
     monkeypatch.setattr(held_folder, "_HELD", False)

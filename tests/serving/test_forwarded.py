@@ -31,7 +31,10 @@ def test_through_a_proxy_here_it_is_who_the_proxy_says(monkeypatch):
     [
         (b"X-Forwarded-For: 10.6.6.6, 10.1.2.3\r\n\r\n", "10.1.2.3"),
         (b"X-Forwarded-For: 10.6.6.6\r\nX-Forwarded-For: 10.1.2.3\r\n\r\n", "10.1.2.3"),
-        (b"X-Forwarded-For: 10.1.2.3:80\r\n\r\n\r\nX-Forwarded-For: 10.6.6.6\r\n", "10.1.2.3"),
+        (
+            b"X-Forwarded-For: 10.1.2.3, 127.0.0.1\r\n\r\n\r\nX-Forwarded-For: 10.6.6.6\r\n",
+            "10.1.2.3",
+        ),
         (b"A: b X-Forwarded-For: 10.6.6.6\r\n\r\n", "127.0.0.1"),
         (b"X-Forwarded-For: \xff\r\n\r\n", "\xff"),
     ],
@@ -39,6 +42,13 @@ def test_through_a_proxy_here_it_is_who_the_proxy_says(monkeypatch):
 def test_nobody_says_it_in_the_proxy_s_place(more, expected, monkeypatch):
     monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
     assert asks(HEAD + more) == expected
+
+
+def test_a_long_head_comes_in_parts(monkeypatch):
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    first = who_asks(("127.0.0.1", 1), HEAD + b"X-Forwarded-For: 10.1.2.3\r\nCookie: a")
+    assert who_asks(("127.0.0.1", 1), b"bc\r\n\r\n", first) == first
+    assert who_asks(("127.0.0.1", 1), HEAD + b"X-Forwarded-For: 10.4.5.6\r\n", first)[0] == "10.4"
 
 
 def test_a_connection_may_have_no_address():

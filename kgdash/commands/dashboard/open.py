@@ -1,6 +1,8 @@
 """``kgdash open``: the dashboard on a run."""
 
 import errno
+import ipaddress
+import os
 import runpy
 import socket
 import sys
@@ -27,15 +29,6 @@ _FIRST_PORT = 8501
 _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 _LOOPBACK = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
-
-#: addresses to listen at -> which of these they are
-_LISTENS_AT = {
-    "localhost": ("127.0.0.1",),
-    "127.0.0.1": ("127.0.0.1",),
-    "0.0.0.0": ("127.0.0.1",),
-    "::1": ("::1",),
-    "::": ("127.0.0.1", "::1"),
-}
 
 #: held until the process ends
 _held: list[socket.socket] = []
@@ -108,9 +101,9 @@ def free_port(wanted: int | None) -> int:
     for port in range(_FIRST_PORT, 65536) if wanted is None else (wanted,):
         try:
             with socket.create_server(("localhost", port)):
-                hold_loopback("localhost", port)
+                hold_loopback(os.environ.get("STREAMLIT_SERVER_ADDRESS", "localhost"), port)
                 return port
-        except OSError:
+        except (OSError, KgdashError):
             continue
     raise KgdashError(f"port {wanted or _FIRST_PORT} is taken; give another one with --port")
 
@@ -121,19 +114,34 @@ def hold_loopback(address: str, port: int) -> None:
     Streamlit's localhost is 127.0.0.1 alone, and browsers ask at ::1 first. Nothing listens at what
     is held, so that they ask at the other next.
 
-    :raises OSError: if it is taken
+    :raises KgdashError: if it is taken, and the server is to be found at localhost
     """
-    for host, family in _LOOPBACK.items():
-        if host in _LISTENS_AT.get(address, ()):
-            continue
+    taken, is_asked_for = _loopback_of(address)
+    for host in _LOOPBACK.keys() - taken:
         try:
-            held = socket.socket(family)
+            held = socket.socket(_LOOPBACK[host])
             held.bind((host, port))
         except OSError as error:
-            if error.errno not in _NO_IPV6:
-                raise
+            if is_asked_for and error.errno not in _NO_IPV6:
+                raise KgdashError(
+                    f"port {port} is somebody else's at {host}, where browsers look for localhost"
+                ) from error
         else:
             _held.append(held)
+
+
+def _loopback_of(address: str) -> tuple[set[str], bool]:
+    """Return which of `_LOOPBACK` who listens at an address has, and whether localhost is it."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:  # a name, which Streamlit takes as one of IPv4
+        try:
+            found = ipaddress.ip_address(socket.gethostbyname(address))
+        except OSError:
+            return set(_LOOPBACK), False
+    if found.is_unspecified:
+        return ({"127.0.0.1"} if found.version == 4 else set(_LOOPBACK)), True
+    return {str(found)}, found.is_loopback
 
 
 def _announce(address: str, no_browser: bool) -> None:

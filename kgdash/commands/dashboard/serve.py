@@ -73,12 +73,12 @@ def check_free(settings: ServerSettings, shown: Path) -> None:
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
     try:
         socket.create_server((settings.address, settings.port), family=family).close()
-        hold_loopback(settings.address, settings.port)
     except OSError as error:
         raise KgdashError(
             f"can not listen at {settings.address}, port {settings.port}: "
             f"{error.strerror or error}; change address or port in {shown}"
         ) from error
+    hold_loopback(settings.address, settings.port)
 
 
 def described(settings: ServerSettings) -> list[str]:

@@ -23,8 +23,9 @@ _DRAFT = ".kgdash-part"
 #: names of drafts, and of SQLite's journals beside them
 _OURS = re.compile(r"(?P<draft>\..*-[a-z0-9_]{8}\.kgdash-part)(?P<journal>-journal)?", re.DOTALL)
 
-#: bytes of a file's name that its draft's begins with
-_NAME = 80
+#: bytes of a file's name that its draft's begins with, and names that are tried: a folder that was
+#: removed refuses each
+_NAME, _TRIES = 80, 100
 
 
 @dataclass(frozen=True)
@@ -147,13 +148,16 @@ def _new(
 ) -> tuple[Draft, int | None]:
     """Make a draft and hold it; also return what to close to let go of it."""
     beginning = name.encode()[:_NAME].decode(errors="ignore")
-    while True:
+    for left in reversed(range(_TRIES)):
         drawn = f".{beginning}-{secrets.token_hex(4)}{_DRAFT}"
         try:
             draft = Draft(folder, drawn, make(folder, drawn))
             return draft, _hold(draft)
         except (FileExistsError, BlockingIOError, FileNotFoundError):
-            continue  # another process has the name, or swept or exchanged it before it was held
+            # Another process has the name, or swept or exchanged it before it was held.
+            if not left:
+                raise
+    raise AssertionError("the last try returns or raises")
 
 
 def _hold(draft: Draft) -> int | None:

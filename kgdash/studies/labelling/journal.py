@@ -18,6 +18,7 @@ from kgdash.files.text import parse_json
 from kgdash.files.user_data import own_folder
 from kgdash.files.visitor import visitor
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.digests import names_digest
 from kgdash.studies.labelling.events import (
     LABEL,
     SKIP,
@@ -41,7 +42,7 @@ def journal_file(graph: KnowledgeGraph) -> Path:
     """
     name, shown = graph.digest, (graph.entity_labels, graph.relation_labels)
     if not visitor().is_local and shown != (graph.entities, graph.relations):
-        name = f"{name[:32]}-{graph.shown_digest[:32]}"
+        name = f"{name[:32]}-{names_digest('', *shown)[:32]}"
     return own_folder() / "labels" / f"{name}.jsonl"
 
 

@@ -193,7 +193,7 @@ def _table(names: list[str], rows: Iterator[tuple[int, list[str]]], shown: str) 
     if "rule" not in places:
         raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
     for number, row in rows:
-        if not row:
+        if not "".join(row).strip():
             continue
         if len(row) != len(columns):
             raise KgdashError(

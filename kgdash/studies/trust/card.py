@@ -196,7 +196,7 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
 def _agreement(
     found: Inspection, others: Mapping[str, Run], side: str, unasked: int, progress: Progress
 ) -> CardFigure:
-    if not others or unasked:
+    if not others:
         more = f"more runs rank about as well: not asked yet ({unasked:,})"
         why = "one run only: no other of this graph is known to rank about as well"
         return _unknown("agreement", more if unasked else why)
@@ -214,7 +214,8 @@ def _agreement(
         "agreement",
         f"{hits} of {len(ranks)}",
         f"runs: first {TOP}",
-        f"runs of about equal MRR rank it among the first {TOP}",
+        f"runs of about equal MRR rank it among the first {TOP}"
+        + f"; {unasked:,} more not asked yet" * bool(unasked),
         level,
         {"hits": hits, "runs": len(ranks), "k": TOP, "ranks": ranks},
     )

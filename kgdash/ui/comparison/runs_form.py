@@ -36,7 +36,7 @@ def choose_runs(
     :return: ``fewest`` to 8 runs on its graph, by distinct names
     """
     names = list(named_runs())
-    opened = suggested or quick_runs(run, runs_on_same_graph(run))[:first]
+    opened = suggested or quick_runs(run, runs_on_same_graph(run), first)
     others = settings().multiselect(
         f"Compare {plain(run.name)} with",
         names,

@@ -16,7 +16,7 @@ from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.inspection.explanation import reasons_at_hand
 from kgdash.ui.inspection.large_runs import is_wanted, unasked, want
 from kgdash.ui.runtime.computed import computed, try_computing
-from kgdash.ui.runtime.loaded_runs import sound_runs
+from kgdash.ui.runtime.loaded_runs import check_together, sound_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 
@@ -76,6 +76,7 @@ def _card(found: Inspection, side: str, names: list[str], waiting: list[str]) ->
     """Make the card, or take the one that was made, unless something was not prepared then."""
     run = found.run
     others = sound_runs(name for name in names if name not in waiting)
+    check_together([run, *others.values()])
     identities = tuple(other.identity for other in others.values())
     why = reasons_at_hand(run, found.triple)
     state = (why is not None, is_at_hand(run), len(waiting), *verified_stamp(run))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
 from kgdash.runs.call import remember
-from kgdash.runs.library import run_folder
+from kgdash.runs.library import named_runs, run_folder
 from kgdash.runs.loading import load
 from kgdash.ui.runtime.held import held_bytes
 from kgdash.ui.runtime.page_turns import turn_at
@@ -98,10 +99,13 @@ def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
     return MANIFEST in names and len(stamp) < _FILES and sizes <= _SMALL
 
 
-def is_small_run(name: str) -> bool:
-    """Tell whether a run of a name is small; not one that can not be opened."""
+def is_small_run(name: str, named: Mapping[str, Path] | None = None) -> bool:
+    """Tell whether a run of a name is small; not one that can not be opened.
+
+    :param named: of `kgdash.runs.library.named_runs`, for who asks for many
+    """
     try:
-        return is_small(_stamp(run_folder(name)))
+        return is_small(_stamp(run_folder(name, named)))
     except KgdashError:
         return False
 
@@ -116,19 +120,21 @@ def check_together(runs: Iterable[Run]) -> None:
         raise KgdashError(f"{len(each)} of these runs take more than 1 GiB together; take fewer")
 
 
-def quick_runs(run: Run, names: Sequence[str]) -> list[str]:
+def quick_runs(run: Run, names: Sequence[str], most: int | None = None) -> list[str]:
     """Return which other runs a run's pages may ask unasked: on a server, bundled and small ones.
 
     What visitors added may take minutes on everybody's page, and says itself what it is: beside a
     bundled run bundled ones are asked alone.
+
+    :param most: at which to stop; None: all
     """
     if visitor().is_local:
-        return list(names)
-    bundled = bundled_names()
-    found = [name for name in names if name in bundled]
-    if run.name not in bundled:
-        found += [name for name in names if name not in bundled and is_small_run(name)]
-    return found
+        return list(names[:most])
+    bundled, named = bundled_names(), named_runs()
+    ours = [name for name in names if name in bundled]
+    others = () if run.name in bundled else (name for name in names if name not in bundled)
+    small = (name for name in others if is_small_run(name, named))
+    return [*islice(chain(ours, small), most)]
 
 
 def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:

@@ -67,8 +67,10 @@ def test_nobody_else_is_localhost(monkeypatch):
         ("0.0.0.0", ["::1"]),
         ("::1", ["127.0.0.1"]),
         ("::", []),
+        ("0:0:0:0:0:0:0:1", ["127.0.0.1"]),
         ("127.8.8.8", ["127.0.0.1", "::1"]),
         ("10.0.0.5", ["127.0.0.1", "::1"]),
+        ("no.such.name.invalid", []),
     ],
 )
 def test_what_a_server_does_not_listen_at_is_held(address, expected, monkeypatch):
@@ -76,7 +78,19 @@ def test_what_a_server_does_not_listen_at_is_held(address, expected, monkeypatch
     with socket.create_server(("localhost", 0)) as free:
         port = free.getsockname()[1]
     open_command.hold_loopback(address, port)
-    assert [each.getsockname()[0] for each in held] == expected
+    assert sorted(each.getsockname()[0] for each in held) == expected
+    for each in held:
+        each.close()
+
+
+def test_a_port_of_localhost_may_be_somebody_else_s(monkeypatch):
+    """Two servers at addresses of a network may have the same port."""
+    monkeypatch.setattr(open_command, "_held", held := [])
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(KgdashError, match=f"port {port} is somebody else's at 127.0.0.1"):
+            open_command.hold_loopback("::1", port)
+        open_command.hold_loopback("10.0.0.5", port)
     for each in held:
         each.close()
 
