@@ -116,7 +116,7 @@ def check_together(runs: Iterable[Run]) -> None:
     :raises KgdashError: on a server, of more than 1 GiB but for a single run
     """
     each = list(runs)
-    if len(each) > 1 and not visitor().is_local and held_bytes(each) > _TOGETHER:
+    if len(each) > 1 and not visitor().is_local and sum(map(_weight, each)) > _TOGETHER:
         raise KgdashError(f"{len(each)} of these runs take more than 1 GiB together; take fewer")
 
 
@@ -171,6 +171,19 @@ _guard = threading.Lock()
 
 def _owner(opened: _Opened) -> str:
     return next(reversed(opened.askers))
+
+
+#: bytes that runs held when first weighed, by `id`: pages ask at each rerun
+_weights: dict[int, tuple[weakref.ref[Run], int]] = {}
+
+
+def _weight(run: Run) -> int:
+    known = _weights.get(id(run))
+    if known is None or known[0]() is not run:
+        forgotten = id(run)
+        known = weakref.ref(run, lambda _: _weights.pop(forgotten, None)), held_bytes(run)
+        _weights[forgotten] = known
+    return known[1]
 
 
 def _note(loader: Any, key: _Key, run: Run) -> None:
