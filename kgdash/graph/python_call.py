@@ -7,7 +7,12 @@ import ctypes
 import gc
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import compress, starmap
+from operator import is_, methodcaller
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any, TypeVar
@@ -33,7 +38,7 @@ _WHOLE = (
 )
 
 #: held by who looks what threads are in
-_looking = threading.Lock()
+_one_looks = threading.Lock()
 
 
 def python_call(make: Callable[[], T], progress: Progress) -> T:
@@ -125,28 +130,41 @@ class EndableThread(threading.Thread):
         with self._guard:
             # One that was ended between two steps of `run` has gone without saying so.
             if self._runs and self.ident is not None and self.is_alive():
-                if _may_end(_frame_of(self.ident)):
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(self.ident), ctypes.py_object(SystemExit)
-                    )
+                with _looking():
+                    frame = sys._current_frames().get(self.ident)
+                    if _may_end(frame):
+                        _end_in(self.ident, frame)
                 return False
         return True
 
 
-def _frame_of(thread: int) -> FrameType | None:
-    """Return what a thread is in.
+@contextmanager
+def _looking() -> Iterator[None]:
+    """Look what threads are in.
 
     Python holds a lock there that each start of a thread takes, holding Python: if it collected
     garbage meanwhile, and ran a finalizer that lets others go on, all threads would wait for ever.
     """
-    with _looking:
+    with _one_looks:
         collects = gc.isenabled()
         gc.disable()
         try:
-            return sys._current_frames().get(thread)
+            yield
         finally:
             if collects:
                 gc.enable()
+
+
+def _end_in(thread: int, frame: FrameType | None) -> None:
+    """Have SystemExit raised in a thread if it is in that frame still.
+
+    All of it is one step of Python's. Between two, the thread may come to where it must not end,
+    and would: a processor that many share has made that hundredth of a millisecond long enough.
+    """
+    asked = (ctypes.c_ulong(thread), ctypes.py_object(SystemExit))
+    ask = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    now = map(methodcaller("get", thread), starmap(sys._current_frames, [()]))
+    deque(starmap(ask, compress([asked], map(partial(is_, frame), now))), maxlen=0)
 
 
 def _may_end(frame: FrameType | None) -> bool:

@@ -133,13 +133,32 @@ def test_no_garbage_is_collected_while_frames_are_looked_up(monkeypatch):
 
 def test_whoever_has_come_first_in_line_leaves_it():
     """A count that stays up would keep all preparations waiting."""
+    end_those_who_come_first(40)
 
+
+def test_who_goes_on_while_it_is_looked_at_is_not_ended_where_it_has_come(monkeypatch):
+    """On a machine with much to do, the looking thread has to let others go on at any step."""
+    may_end, looks = module._may_end, []
+
+    def slow_to_tell(frame):
+        may = may_end(frame)
+        time.sleep(0.002 if len(looks) % 2 else 0)
+        looks.append(may)
+        return may
+
+    monkeypatch.setattr(module, "_may_end", slow_to_tell)
+    monkeypatch.setattr(module, "_POLL", 0.01)
+    end_those_who_come_first(10)
+    assert any(looks)
+
+
+def end_those_who_come_first(times):
     def work():
         while True:
             with first_in_line():
                 pass
 
-    for _ in range(40):
+    for _ in range(times):
         thread = EndableThread(work)
         thread.start()
         thread.end()
