@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs.loading import load
+from kgdash.ui.runtime import result_cache
 from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, leaving, own_bytes
 from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.paths import ROOT
@@ -179,13 +180,15 @@ def test_what_was_weighed_is_gone_when_nobody_holds_it():
         gc.enable()
 
 
-def test_many_threads_at_once():
+def test_many_threads_at_once(monkeypatch):
+    entries = 256
+    monkeypatch.setattr(result_cache, "_ENTRIES", entries)
     memory = Memory()
 
     def work(thread: int) -> list[object]:
         wrong: list[object] = []
-        for number in range(2000):
-            key = (thread * number) % (2 * _ENTRIES)
+        for number in range(1000):
+            key = (thread * number) % (2 * entries)
             found = memory.get(key)
             if found not in (None, key * 7):
                 wrong.append(found)
@@ -194,7 +197,7 @@ def test_many_threads_at_once():
 
     with ThreadPoolExecutor(8) as threads:
         assert not [found for wrong in threads.map(work, range(1, 9)) for found in wrong]
-    assert len(memory._kept) == _ENTRIES
+    assert len(memory._kept) == entries
 
 
 def test_what_keys_hold_counts():
