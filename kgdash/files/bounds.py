@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
-from kgdash.files.visitor import visitor
+from kgdash.files.visitor import NOBODY, visitor
 
 _Rows = Iterator[tuple[int, list[str]]]
 
@@ -146,6 +146,8 @@ def _bounded(rows: _Rows, shown: str, most: int | None, longest: int | None) -> 
 
 def _check_count(count: int, shown: str, most: int | None, what: str = "rows") -> None:
     if most is not None and count > most:
+        if most == NOBODY.most_rows:
+            raise KgdashError(f"your log-in has ended: log in again, and hand {shown} in once more")
         raise KgdashError(f"{shown} holds more than {most:,} {what}; hand in fewer")
 
 

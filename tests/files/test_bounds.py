@@ -10,6 +10,7 @@ from kgdash.errors import KgdashError
 from kgdash.files import bounds
 from kgdash.files.bounds import bounded, check_count, check_labels, check_listed, check_room
 from kgdash.files.text import table_rows
+from kgdash.files.visitor import NOBODY, working_for
 from kgdash.graph.triple_files import read_rows
 
 
@@ -31,6 +32,11 @@ def test_rows_and_names_of_visitors(as_visitor):
         check_count(3, "f", "lines")
     with pytest.raises(KgdashError, match=r"found 4 \(f\)"):
         check_labels(iter(["a", "dddd"]), "f")
+
+
+def test_whose_log_in_has_ended_reads_so():
+    with working_for(NOBODY), pytest.raises(KgdashError, match="has ended: log in again, and hand"):
+        check_count(1, "run.zip", "triples")
 
 
 def test_names_of_visitors_that_pages_list(as_visitor, monkeypatch):
