@@ -9,29 +9,25 @@ from typing import Any
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from kgdash.serving.heads import END
 from kgdash.serving.waiting import networks
 
-_FORWARDED = re.compile(rb"\r\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
+_FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
 
 
-def who_asks(
-    client: tuple[str, int] | None, head: bytes, before: tuple[str, ...] = ()
-) -> tuple[str, ...]:
+def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
     """Return the networks of who sends a request, as `kgdash.serving.waiting.networks`.
 
     :param client: of the connection; of a proxy that uvicorn trusts (``FORWARDED_ALLOW_IPS``), it
         is the last address that this tells of and that is none of its like
-    :param head: a part of the request before its body
-    :param before: of the part before, where the proxy tells nothing in this one
+    :param head: all of it; what came behind is of no matter
     """
     address = str((client or ("",))[0])
     proxies = _proxies(os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"))
     if address in proxies:
-        told = _FORWARDED.findall(head.partition(b"\r\n\r\n")[0])
-        if not told:
-            return before or networks(address)
-        hosts = [each.strip() for each in b",".join(told).decode("latin-1").split(",")]
-        address = next((host for host in reversed(hosts) if host not in proxies), hosts[0])
+        end = END.search(head)
+        if told := _FORWARDED.findall(head, 0, end.start() if end else len(head)):
+            address, _ = proxies.get_trusted_client_address(b", ".join(told).decode("latin-1"))
     return networks(address)
 
 

@@ -14,30 +14,21 @@ from typing import Any
 import h11
 import uvicorn
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets import http11
 
 from kgdash.serving.connections import FewTaken, is_out_of_files, most_connections, tell_seldom
 from kgdash.serving.forwarded import who_asks
+from kgdash.serving.heads import PlainRequests, has_many_lines
 from kgdash.serving.pace import Goes
 from kgdash.serving.resting import Unhurried, ending
 
 #: pieces of a message that has not ended
 _MOST_PIECES = 2**10
 
-#: lines of a request's headers, of which browsers and proxies send some 40; what h11 calls the
-#: bytes that they may take
-_MOST_LINES, _MOST_BYTES = 128, "max_incomplete_event_size"
-
 #: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
 _MOST_LINE = 2**14
-
-#: beginnings of the names of headers that Python takes apart word by word -> bytes of all of them
-_WORDS = {
-    (b"connection", b"upgrade", b"sec-websocket-"): 2**9,
-    (b"accept", b"content-", b"if-", b"range"): 2**10,
-}
 
 #: requests that begin at one go, and seconds until others may: a page's forty are there at once,
 #: and what thousands of open connections ask for all at once keeps nobody's page waiting
@@ -46,8 +37,8 @@ _BEGIN, _THEN = 8, 0.005
 #: bytes of a body that are worth being read as they come, where they are not its last
 _SMALL = 2**10
 
-#: bytes of a path, which is a page's name, or holds a session's and a file's number
-_MOST_PATH = 2**10
+#: parts of a request's head that are kept as they come; proxies send 4,096 bytes each
+_PIECES = 6
 
 #: connections that end where no file is left
 _ROOM = 2**9
@@ -83,36 +74,7 @@ def _go_on() -> None:
     _ended = False
 
 
-class _PlainRequests(h11.Connection):
-    """HTTP as browsers speak it: a body's length is told before it comes, and paths are short.
-
-    A body in chunks of a byte costs as much as it is long on each new connection, whatever came of
-    the one before; a path of percent signs, a hundredth of a second for 15 KB.
-
-    ``to_come``: bytes of the request's body that have not come.
-    """
-
-    to_come = 0
-
-    def next_event(self) -> Any:
-        """Return what came next, but refuse a request that costs more than it says."""
-        event = super().next_event()
-        if isinstance(event, h11.Data):
-            self.to_come -= len(event.data)
-        if isinstance(event, h11.Request):
-            self.to_come = int(dict(event.headers).get(b"content-length", 0))
-            if any(name == b"transfer-encoding" for name, _ in event.headers):
-                raise h11.RemoteProtocolError("expected a body with its length")
-            if len(event.target.partition(b"?")[0]) > _MOST_PATH:
-                raise h11.RemoteProtocolError("expected a shorter path")
-            for names, most in _WORDS.items():
-                words = (value for name, value in event.headers if name.startswith(names))
-                if sum(map(len, words)) > most:
-                    raise h11.RemoteProtocolError("expected fewer words")
-        return event
-
-
-class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+class UnhurriedHTTP(Unhurried, H11Protocol):
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
 
     ``most``: connections that are open at once. Where a process has no file left for one more, the
@@ -121,17 +83,12 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     most: int
     beginning: Goes
-    _plain: _PlainRequests | None
+    conn: PlainRequests
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
-        self._lines, self._plain, self._asker = 0, None, tuple[str, ...]()
-        if hasattr(self, "conn"):  # httptools, where that is installed, reads chunks fast
-            most = config.h11_max_incomplete_event_size
-            self._plain = _PlainRequests(
-                h11.SERVER, **({} if most is None else {_MOST_BYTES: most})
-            )
-            self.conn = self._plain
+        self.conn = PlainRequests(config.h11_max_incomplete_event_size)
+        self._asker = tuple[str, ...]()
 
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
@@ -161,24 +118,38 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
         So are parts of a body that nobody waits for, or that are small, and one may begin behind.
         """
-        if begins := self._begins():
-            self._asker = who_asks(self.client, data, self._asker)
-        if begins or self._drips(data):
-            self._unset_keepalive_if_required()
-            self.transport.pause_reading()
-            self.beginning.put(self._asker, partial(self._begin, data))
+        if self._begins():
+            self._keep_head(data)
+        elif self._drips(data):
+            self._wait(data)
         else:
             self._hear_body(data)
+
+    def _keep_head(self, data: bytes) -> None:
+        """Keep what comes of a request's head until it is whole, and tells in whose line it waits.
+
+        A few parts are taken at once; where there are more, each is in the connection's line.
+        """
+        self._unset_keepalive_if_required()
+        head = self.conn.whole_head(data)
+        if head or self.conn.pieces > _PIECES:
+            self._asker = who_asks(self.client, head)
+            self._wait(head)
+
+    def _wait(self, data: bytes) -> None:
+        """Read no more before it is one's turn, and then this first."""
+        self._unset_keepalive_if_required()
+        self.transport.pause_reading()
+        self.beginning.put(self._asker, partial(self._begin, data))
 
     @property
     def _body_to_come(self) -> int | None:
         """Return the bytes of the body that is being read which have not come; None elsewhere."""
-        plain = self._plain
-        return plain.to_come if plain and plain.their_state is h11.SEND_BODY else None
+        return self.conn.to_come if self.conn.their_state is h11.SEND_BODY else None
 
     def _begins(self) -> bool:
         """Tell whether what comes next is a request."""
-        return self._is_silent() if self._plain is None else self._plain.their_state is h11.IDLE
+        return self.conn.their_state is h11.IDLE
 
     def _drips(self, data: bytes) -> bool:
         """Tell whether this is of a body, and costs the loop more than it is worth to anybody."""
@@ -192,7 +163,8 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
             return False
         self.transport.resume_reading()
         try:
-            self._hear_body(data)
+            if data:  # to h11, nothing is the end of the connection
+                self._hear_body(data)
         except BaseException:
             self.transport.abort()  # as asyncio does where it calls
             raise
@@ -231,14 +203,10 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
     def _read(self, data: bytes) -> None:
         """Read, unless a request begins with more lines than anybody sends."""
-        if self._plain is not None and self._plain.their_state is h11.IDLE:
-            self._lines += data.partition(b"\r\n\r\n")[0].count(b"\n")
-            if self._lines > _MOST_LINES:
-                self.send_400_response("Too many headers.")
-                return
+        if self._begins() and has_many_lines(data):
+            self.send_400_response("Too many headers.")
+            return
         super().data_received(data)
-        if self._plain is None or self._plain.their_state is not h11.IDLE:
-            self._lines = 0
 
     def pause_writing(self) -> None:
         """Send no more: what was sent is not read."""
@@ -255,8 +223,7 @@ class UnhurriedHTTP(Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-ty
 
         No browser sends them so, and what is taken apart after an answer nobody measures.
         """
-        plain = self._plain
-        if plain is not None and plain.their_state is h11.DONE and plain.trailing_data[0]:
+        if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
             self.transport.close()
         super().on_response_complete()
         self._note()

@@ -13,13 +13,13 @@ T = TypeVar("T")
 def networks(address: str) -> tuple[str, ...]:
     """Return the networks that an address is in, the widest first, down to what one visitor has.
 
-    Of IPv6 that is a network of 64 bits; a customer may have a thousand of them, or more. What is
-    no address, as of a socket that has none, is a network of its own.
+    Of IPv6 that is a network of 64 bits; a customer may have a thousand of them, or more. All that
+    is no address, as of a socket that has none, is one network.
     """
     try:
         read = ipaddress.ip_address(address.partition("%")[0])  # of a link's address
     except ValueError:
-        return (address,)
+        return ("",)
     if isinstance(read, ipaddress.IPv6Address):
         if read.ipv4_mapped is None:
             return tuple(read.exploded[:length] for length in (9, 14, 19))

@@ -166,6 +166,51 @@ def test_parts_of_a_body_come_at_once_where_they_are_worth_it(monkeypatch, answe
     run_apart(come())
 
 
+@pytest.mark.parametrize("size", [1, 100, 4096])
+def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, size):
+    """Caddy sends 4,096 bytes of headers by their names: long cookies come before who asks."""
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    put, goes = [], reading.UnhurriedHTTP.beginning
+    monkeypatch.setattr(
+        goes, "put", lambda asker, go, put_=goes.put: put.append(asker) or put_(asker, go)
+    )
+    told = b"Cookie: " + b"a" * 6000 + b"\r\nX-Forwarded-For: 10.1.2.3\r\nZ: b\r\n\r\n"
+    head = b"GET / HTTP/1.1\r\nHost: a\r\n" + told
+
+    async def come() -> None:
+        async with served(ok) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(2):
+                for start in range(0, len(head), size):
+                    writer.write(head[start : start + size])
+                    await asyncio.sleep(0)
+                assert b"204" in await reader.readuntil(b"\r\n\r\n")
+                assert put.pop()[-1] == "10.1.2.3"
+                assert bool(put) == (size < 4096)
+                assert {asker[-1] for asker in put} <= {"127.0.0.1"}
+                put.clear()
+            writer.close()
+
+    run_apart(come())
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET / HTTP/1.1\nHost: a\n\n", b"204"),
+        (b"\x16\x03\x01", b"400"),  # TLS
+        (b"\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nB: " + b"b" * 17_000, b"400"),
+    ],
+)
+def test_a_head_ends_or_is_refused(sent, status):
+    async def come() -> None:
+        async with served(ok) as port:
+            assert status in await answer_to(port, sent)
+
+    run_apart(come())
+
+
 def test_a_request_that_fails_ends_its_connection_alone(monkeypatch):
     class Odd(reading.UnhurriedHTTP):
         def _read(self, data: bytes) -> None:
