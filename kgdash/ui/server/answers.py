@@ -103,8 +103,9 @@ def _unpacked(scope: Scope) -> Scope:
 async def _in_pieces(message: Message, send: Send, pace: Pace) -> None:
     """Send a message in pieces: before each uvicorn waits until what it has was read."""
     rest = memoryview(message.get("body", b""))
-    while len(rest) > _PIECE:
-        await pace.keep(1)
-        await send({**message, "body": bytes(rest[:_PIECE]), "more_body": True})
-        rest = rest[_PIECE:]
-    await send({**message, "body": bytes(rest)} if rest else message)
+    while rest:
+        piece, rest = rest[:_PIECE], rest[_PIECE:]
+        await pace.keep(len(piece) / _PIECE)
+        await send({**message, "body": bytes(piece), **({"more_body": True} if rest else {})})
+    if not message.get("body"):
+        await send(message)
