@@ -192,7 +192,9 @@ def test_other_runs(run, bundled):
     names = runs_on_same_graph(run)
     runs = {name: bundled(name) for name in (run.name, *names[:8])}
     rest = ", ".join(map(plain, names[8:]))
-    assert any(each.value.endswith(f"for want of room: {rest}.") for each in app.caption)
+    assert any(
+        each.value.endswith(f"for want of room or as damaged: {rest}.") for each in app.caption
+    )
     expected = same_triple(runs, find_triple(run.graph, **NAMES))
     expected = expected.sort_values("relik", ascending=False, kind="stable")
     listed = table(app, "run", "relik_head_rank")

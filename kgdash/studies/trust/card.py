@@ -197,7 +197,7 @@ def _agreement(
     found: Inspection, others: Mapping[str, Run], side: str, unasked: int, progress: Progress
 ) -> CardFigure:
     if not others:
-        more = f"more runs rank about as well: not asked yet ({unasked:,})"
+        more = f"more runs rank about as well: not asked ({unasked:,})"
         why = "one run only: no other of this graph is known to rank about as well"
         return _unknown("agreement", more if unasked else why)
     own = found.sides[side]
@@ -215,7 +215,7 @@ def _agreement(
         f"{hits} of {len(ranks)}",
         f"runs: first {TOP}",
         f"runs of about equal MRR rank it among the first {TOP}"
-        + f"; {unasked:,} more not asked yet" * bool(unasked),
+        + f"; {unasked:,} more not asked" * bool(unasked),
         level,
         {"hits": hits, "runs": len(ranks), "k": TOP, "ranks": ranks},
     )

@@ -63,7 +63,7 @@ def _seeds_of(run: Run, progress: Progress) -> list[str]:
     near = runs_on_same_graph(run, progress=looking)
     names = other_seeds({run.name: run}, near, telling).get(run.name, [])
     opening(0, 1)
-    return list(sound_runs(quick_runs(run, names), MOST - 1))
+    return list(sound_runs(quick_runs(run, names), MOST - 1, beside=[run]))
 
 
 def choose_setting(run: Run) -> AgreementSetting:

@@ -14,9 +14,9 @@ from kgdash.studies.trust.basis import card_basis, is_at_hand
 from kgdash.studies.trust.card import TrustCard, trust_card
 from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.inspection.explanation import reasons_at_hand
-from kgdash.ui.inspection.large_runs import is_wanted, unasked, want
+from kgdash.ui.inspection.large_runs import is_wanted, not_wanted, want
 from kgdash.ui.runtime.computed import computed, try_computing
-from kgdash.ui.runtime.loaded_runs import check_together, sound_runs
+from kgdash.ui.runtime.loaded_runs import sound_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 
@@ -48,7 +48,7 @@ def show_trust(found: Inspection) -> None:
         computed("Preparing trust cards", (run.identity, "trust basis"), Call(card_basis, run))
     side = "head" if st.session_state.get("candidates_for") == "head" else "tail"
     names = _competing(run)
-    waiting = unasked(run, names, _WANTED)
+    waiting = not_wanted(run, names, _WANTED)
     try:
         card = _card(found, side, names, waiting)
     except KgdashError as error:  # as of a run that was asked, and is another by now
@@ -75,15 +75,15 @@ def show_trust(found: Inspection) -> None:
 def _card(found: Inspection, side: str, names: list[str], waiting: list[str]) -> TrustCard:
     """Make the card, or take the one that was made, unless something was not prepared then."""
     run = found.run
-    others = sound_runs(name for name in names if name not in waiting)
-    check_together([run, *others.values()])
+    others = sound_runs((name for name in names if name not in waiting), beside=[run])
+    unasked = len(names) - len(others)
     identities = tuple(other.identity for other in others.values())
     why = reasons_at_hand(run, found.triple)
-    state = (why is not None, is_at_hand(run), len(waiting), *verified_stamp(run))
+    state = (why is not None, is_at_hand(run), unasked, *verified_stamp(run))
     made: TrustCard = try_computing(
         "Asking runs that rank about as well",
         (run.identity, *identities, "card", found.triple, found.filter, side, *state),
-        Call(trust_card, found, others, side, why, len(waiting)),
+        Call(trust_card, found, others, side, why, unasked),
     )
     return made
 

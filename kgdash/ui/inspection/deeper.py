@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.inspection import plane_figure
-from kgdash.errors import KgdashError
 from kgdash.progress import duration_text
 from kgdash.ranking.relik import relik_of_ranks
 from kgdash.runs import Run
@@ -30,10 +29,10 @@ from kgdash.studies.inspection.other_runs import (
 from kgdash.studies.inspection.verdict import count_text
 from kgdash.ui.inspection.explanation import show_explanation
 from kgdash.ui.inspection.first_screen import show_candidate_rows
-from kgdash.ui.inspection.large_runs import unasked, want
+from kgdash.ui.inspection.large_runs import not_wanted, want
 from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.loaded_runs import check_together, load_source
+from kgdash.ui.runtime.loaded_runs import sound_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
@@ -180,27 +179,19 @@ def show_other_runs(found: Inspection) -> None:
     if not names:
         st.caption("No other run of this graph is bundled, or lies in a folder beside this one.")
         return
-    waiting = unasked(run, names[:_RUNS], _WANTED)
-    others: dict[str, Run] = {}
-    for name in names[:_RUNS]:
-        if name in waiting:
-            continue
-        try:
-            loaded = load_source(name)
-            check_together([run, *others.values(), loaded])
-            others[name] = loaded
-        except KgdashError as error:  # it was removed since, or is damaged
-            st.caption(plain(str(error)))
+    waiting = not_wanted(run, names[:_RUNS], _WANTED)
+    others = sound_runs((name for name in names[:_RUNS] if name not in waiting), beside=[run])
     runs = with_others(run, others)
     table = computed(
         "Scoring in other runs",
         (tuple(each.identity for each in runs.values()), "same triple", found.triple, found.filter),
         Call(same_triple, runs, found.triple, found.filter),
     )
-    left_out = names[_RUNS:]
+    left_out = [name for name in names if name not in (*others, *waiting)]
     st.caption(
         "Scores of different models are on different scales; ranks and ReliK compare."
-        + f" Not looked up, for want of room: {', '.join(map(plain, left_out))}." * bool(left_out)
+        + f" Not looked up, for want of room or as damaged: {', '.join(map(plain, left_out))}."
+        * bool(left_out)
     )
     show_table(
         table.sort_values("relik", ascending=False, kind="stable"), "other_runs", f"{run.name}-runs"

@@ -9,7 +9,7 @@ from kgdash.runs.call import Identity
 from kgdash.ui.runtime.loaded_runs import quick_runs
 
 
-def unasked(run: Run, names: Sequence[str], wanted: str) -> list[str]:
+def not_wanted(run: Run, names: Sequence[str], wanted: str) -> list[str]:
     """Return the names of those that nobody wants asked yet.
 
     :param wanted: the session's key of the run that `want` was called for

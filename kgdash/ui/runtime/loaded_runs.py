@@ -115,8 +115,7 @@ def check_together(runs: Iterable[Run]) -> None:
 
     :raises KgdashError: on a server, of more than 1 GiB but for a single run
     """
-    each = list(runs)
-    if len(each) > 1 and not visitor().is_local and sum(map(_weight, each)) > _TOGETHER:
+    if not _fit_together(each := list(runs)):
         raise KgdashError(f"{len(each)} of these runs take more than 1 GiB together; take fewer")
 
 
@@ -137,17 +136,27 @@ def quick_runs(run: Run, names: Sequence[str], most: int | None = None) -> list[
     return [*islice(chain(ours, small), most)]
 
 
-def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
+def sound_runs(
+    names: Iterable[str], most: int | None = None, beside: Sequence[Run] = ()
+) -> dict[str, Run]:
     """Load the runs of some names but those that are damaged: they are nobody's choice.
 
+    On a server those that take more than 1 GiB together are not loaded, and none after them.
+
     :param most: at which to stop; None: all
+    :param beside: other runs of the page
     """
     found: dict[str, Run] = {}
     for name in names:
         if most is not None and len(found) >= most:
             break
-        with suppress(KgdashError):
-            found[name] = load_source(name)
+        try:
+            loaded = load_source(name)
+        except KgdashError:
+            continue
+        if not _fit_together([*beside, *found.values(), loaded]):
+            break
+        found[name] = loaded
     return found
 
 
@@ -175,6 +184,10 @@ def _owner(opened: _Opened) -> str:
 
 #: bytes that runs held when first weighed, by `id`: pages ask at each rerun
 _weights: dict[int, tuple[weakref.ref[Run], int]] = {}
+
+
+def _fit_together(runs: Sequence[Run]) -> bool:
+    return len(runs) < 2 or visitor().is_local or sum(map(_weight, runs)) <= _TOGETHER
 
 
 def _weight(run: Run) -> int:

@@ -84,7 +84,7 @@ def test_runs_that_were_not_asked(run):
     """ "One run only" was not so."""
     told = figures(trust_card(inspected(run), {}, unasked=2))["agreement"]
     assert told.text == "–"
-    assert told.about == "more runs rank about as well: not asked yet (2)"
+    assert told.about == "more runs rank about as well: not asked (2)"
 
 
 def test_without_validation_triples(tmp_path):

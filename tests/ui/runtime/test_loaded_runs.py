@@ -19,6 +19,7 @@ from kgdash.ui.runtime.loaded_runs import (
     is_small,
     load_source,
     quick_runs,
+    sound_runs,
 )
 
 
@@ -139,6 +140,22 @@ def test_the_runs_of_a_page_hold_so_much_together(bundled, monkeypatch, as_visit
     check_together(runs[:1])
     with pytest.raises(KgdashError, match="2 of these runs take more than 1 GiB together; take"):
         check_together(runs)
+
+
+def test_no_more_are_loaded_than_the_page_holds(monkeypatch, as_visitor):
+    """A trust card loaded seven of 288 MB each, and then refused them."""
+    names = [f"umls-{name}" for name in ("transe", "rotate", "pairre", "complex")]
+    run, *others = map(load_source, names)
+    together = sum(map(loaded_runs._weight, [run, *others[:2]]))
+    monkeypatch.setattr(loaded_runs, "_TOGETHER", together)
+    asked, load = [], loaded_runs.load_source
+    monkeypatch.setattr(loaded_runs, "load_source", lambda name: asked.append(name) or load(name))
+    found = [*names[1:3], "none", *names[3:], names[1]]
+    assert list(sound_runs(found, beside=[run])) == names[1:]
+    as_visitor(name="ada", folder="a")
+    asked.clear()
+    assert list(sound_runs(found, beside=[run])) == names[1:3]
+    assert asked == found[:4]
 
 
 def test_a_dataset_outside_the_roots_is_not_looked_at(tmp_path, as_visitor):
