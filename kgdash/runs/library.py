@@ -23,6 +23,7 @@ from kgdash.files.user_data import data_folder
 from kgdash.files.visitor import check_right, visitor
 from kgdash.runs.bundled import DEMO, bundled_names
 from kgdash.runs.description import describe_run
+from kgdash.runs.owner import note_owner
 
 #: what a name may be: letters, digits and _, between them also dots, hyphens and spaces
 _NAME = re.compile(r"\w(?:[\w. -]*\w)?")
@@ -135,6 +136,7 @@ def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = Fals
             raise KgdashError(f"can not write {folder}: {error.strerror or error}") from error
         draft = hidden / (name or "run")
         write(draft)
+        note_owner(draft)
         check_room(folder)  # what was written may have taken it
         if name and not numbered:
             return _move(draft, folder / name, publish)

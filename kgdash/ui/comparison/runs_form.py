@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.files.visitor import visitor
 from kgdash.runs import Run
-from kgdash.runs.bundled import bundled_names
 from kgdash.runs.library import list_runs, named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
@@ -57,11 +55,6 @@ def choose_runs(
         help="Written by `kgdash train` or `kgdash import`, or by PyKEEN's "
         "`save_to_directory`; then followed by | and its dataset, by PyKEEN name or by folder.",
     )
-    if others and not visitor().is_local and not set(others) <= set(bundled_names()):
-        st.caption(
-            "Runs that were added say themselves how they were trained, whoever added them, and "
-            "that alone decides which are chosen here at first."
-        )
     try:
         runs = _load([*others, *folders.splitlines()], run)
         if len(runs) < fewest:

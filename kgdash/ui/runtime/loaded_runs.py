@@ -23,6 +23,7 @@ from kgdash.runs.bundled import bundled_names
 from kgdash.runs.call import remember
 from kgdash.runs.library import named_runs, run_folder
 from kgdash.runs.loading import load
+from kgdash.runs.owner import owner_of
 from kgdash.ui.runtime.held import held_bytes
 from kgdash.ui.runtime.page_turns import turn_at
 
@@ -123,17 +124,23 @@ def quick_runs(run: Run, names: Sequence[str], most: int | None = None) -> list[
     """Return which other runs a run's pages may ask unasked: on a server, bundled and small ones.
 
     What visitors added may take minutes on everybody's page, and says itself what it is: beside a
-    bundled run bundled ones are asked alone.
+    bundled run bundled ones are asked alone, beside an added one those of who added it, too.
 
     :param most: at which to stop; None: all
     """
     if visitor().is_local:
         return list(names[:most])
     bundled, named = bundled_names(), named_runs()
+    owner = owner_of(named.get(run.name))
+
+    def is_quick(name: str) -> bool:
+        if run.name in bundled or owner_of(named.get(name)) != owner:
+            return False
+        return is_small_run(name, named)
+
     ours = [name for name in names if name in bundled]
-    others = () if run.name in bundled else (name for name in names if name not in bundled)
-    small = (name for name in others if is_small_run(name, named))
-    return [*islice(chain(ours, small), most)]
+    theirs = (name for name in names if name not in bundled and is_quick(name))
+    return [*islice(chain(ours, theirs), most)]
 
 
 def sound_runs(

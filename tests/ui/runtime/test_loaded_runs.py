@@ -116,19 +116,26 @@ def test_in_which_order_runs_may_go(monkeypatch, small, as_visitor):
 def test_a_server_asks_bundled_and_small_runs_unasked(tmp_path, monkeypatch, as_visitor, bundled):
     """Six that one account added to a bundled graph had everybody's Compare take minutes.
 
-    Small ones that said to be seeds of a bundled run had everybody's Agreement say another share.
+    Small ones that said to be seeds of a bundled run had everybody's Agreement say another share;
+    five ConvKB of 50 KB had Compare of another account's run take minutes.
     """
     monkeypatch.setenv("KGDASH_RUNS", str(tmp_path))
-    for name in ("small", "large"):
-        shutil.copytree(DEMO / "umls-rotate", tmp_path / name)
+    for owner, names in {"ada": ("small", "large", "mine"), "bob": ("bobs",)}.items():
+        as_visitor(name=owner, folder=owner)
+        for name in names:
+            keep_run(lambda out: shutil.copytree(DEMO / "umls-rotate", out), name)
+    shutil.copytree(DEMO / "umls-rotate", tmp_path / "server")
     (tmp_path / "large" / "run.json").write_bytes(bytes(2**18 + 1))
-    names = ["large", "umls-conve", "small", "fb15k-237-complex", "none"]
+    names = ["large", "umls-conve", "small", "fb15k-237-complex", "bobs", "server", "none"]
     run = bundled("umls-transe")
-    mine = replace(run, name="mine")
+    mine, bobs, server = (replace(run, name=name) for name in ("mine", "bobs", "server"))
+    ours = ["umls-conve", "fb15k-237-complex"]
+    assert quick_runs(run, names) == ours
+    assert quick_runs(mine, names) == [*ours, "small"]
+    assert quick_runs(bobs, names) == [*ours, "bobs"]
+    assert quick_runs(server, names) == [*ours, "server"]
+    as_visitor()
     assert quick_runs(run, names) == quick_runs(mine, names) == names
-    as_visitor(name="ada", folder="a")
-    assert quick_runs(mine, names) == ["umls-conve", "fb15k-237-complex", "small"]
-    assert quick_runs(run, names) == ["umls-conve", "fb15k-237-complex"]
 
 
 def test_the_runs_of_a_page_hold_so_much_together(bundled, monkeypatch, as_visitor):
