@@ -19,7 +19,7 @@ from kgdash.charts.style import (
 )
 from kgdash.files.html import escape
 from kgdash.statistics.estimate import Estimate, number, percent, with_interval
-from kgdash.statistics.multiple_testing import LEVEL
+from kgdash.statistics.multiple_testing import LEVEL, told_apart
 
 #: of the run that comes first, of neither, of the second
 _A, _EQUAL, _B = SIDE_COLOURS["head"], "#8a96a3", SIDE_COLOURS["tail"]
@@ -33,18 +33,18 @@ _TICKS = (1, 2, 5, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_00
 def pair_forest(tests: pd.DataFrame) -> go.Figure:
     """Draw the difference of every pair of runs with its interval.
 
-    Coloured where both corrected tests are below 5%, by which run is better.
+    Coloured where `told_apart` says so, by which run is better.
 
     :param tests: as of `kgdash.studies.comparison.comparison_verdict.comparison_verdict`
     """
     rows = [
         {
             "name": f"{row['a']} − {row['b']}",
-            "sure": row["p_holm"] < LEVEL and row["p_shared"] < LEVEL,
+            "sure": sure,
             "note": f"p {number(float(np.maximum(row['p_holm'], row['p_shared'])))}",
             **{key: row[key] for key in ("difference", "low", "high")},
         }
-        for row in tests.to_dict("records")
+        for row, sure in zip(tests.to_dict("records"), told_apart(tests), strict=True)
     ]
     return _forest(rows, "difference of MRR (first − second)")
 

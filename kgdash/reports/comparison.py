@@ -102,8 +102,9 @@ def comparison_content(
         method=[
             *method(asked)[:-1],
             f"Paired tests: reciprocal ranks of the same triples, a triple's two together; "
-            f"intervals by bootstrap, p by permutation ({RESAMPLES:,} draws each), Holm's "
-            "correction over all pairs; p (alike) swaps all of a head, relation or tail at once.",
+            f"intervals by bootstrap, which allow for what no triple showed, p by permutation "
+            f"({RESAMPLES:,} draws each), Holm's correction over all pairs; p (alike) swaps all of "
+            "a head, relation or tail at once.",
         ],
         command=command(f"compare {own} --metric {asked.metric} --report comparison.html"),
     )
@@ -148,8 +149,8 @@ def _differences(tests: pd.DataFrame, own: str) -> Section:
         (),
         (
             Shown(
-                "Difference of MRR of every two runs with its 95% interval; coloured where both "
-                "p are below 5%: blue where the first is better.",
+                "Difference of MRR of every two runs with its 95% interval; coloured where that "
+                "leaves 0 out and both p are below 5%: blue where the first is better.",
                 made,
                 chart=pair_forest(tests),
                 name="differences",

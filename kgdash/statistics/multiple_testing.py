@@ -1,10 +1,11 @@
-"""Several tests at once: p-values corrected for their number."""
+"""Several tests at once: p-values corrected for their number, and what is told by them."""
 
 import gc
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 #: p-values corrected by Holm's method that count as beyond chance
 LEVEL = 0.05
@@ -42,3 +43,18 @@ def direction(row: Mapping[Any, Any]) -> int:
     if not row["p_holm"] <= LEVEL:
         return 0
     return int(row["low"] > 0) - int(row["high"] < 0)
+
+
+def told_apart(tests: pd.DataFrame) -> pd.Series:
+    """Tell in which pairs one run is better beyond chance.
+
+    Swaps ask whether two runs are exchangeable, not whether the mean difference is 0: of one that
+    is a little better on many triples and far worse on few, which a draw may lack, they tell that
+    it is better. So the interval must leave 0 out, too.
+
+    :param tests: of `kgdash.statistics.paired_tests.paired_tests`, with ``p_shared``, of `shared_p`
+        there, corrected: one row per pair
+    :return: bool, ``(pairs,)``: whether both p-values are below 5% and the interval leaves 0 out
+    """
+    apart = (tests["low"] > 0) | (tests["high"] < 0)
+    return (tests["p_holm"] < LEVEL) & (tests["p_shared"] < LEVEL) & apart

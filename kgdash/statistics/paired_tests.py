@@ -18,7 +18,8 @@ from kgdash.files.table_cache import cached_table
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import FEWEST, Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.rounding import excess
+from kgdash.statistics.rounding import excess, rounded
+from kgdash.statistics.unseen import allow_for_unseen
 
 #: draws of the bootstrap and of the permutation test, as SciPy has it
 RESAMPLES = 9999
@@ -29,6 +30,9 @@ EXACT = 13
 
 #: of which all ways to swap two runs have a p-value below 1.6%, by which a few may go either way
 FEWEST_UNITS = 7
+
+#: of differences of reciprocal ranks
+_BOUNDS = (-1.0, 1.0)
 
 #: bytes that a block of draws may take: what a core's cache holds
 _BLOCK = 1 << 20
@@ -43,7 +47,8 @@ def paired_tests(
     """Test every pair of runs on what each makes of the same triples; kept on disk.
 
     - Interval: percentile bootstrap of the mean difference over triples (Efron 1979), as
-      `scipy.stats.bootstrap` with ``paired=True`` and ``method="percentile"``.
+      `scipy.stats.bootstrap` with ``paired=True`` and ``method="percentile"``, widened by what no
+      triple showed (`allow_for_unseen`): of differences that are rarely large, draws have none.
     - ``p_permutation``: two-sided test that each triple's two values may be swapped, on the mean
       difference, as `scipy.stats.permutation_test` with ``permutation_type="samples"``: by all
       swaps where at most 13 triples differ, else (b + 1)/(m + 1) with b of m random swaps as
@@ -52,17 +57,18 @@ def paired_tests(
       are symmetric about 0, not whether their mean is 0, and so may disagree.
     - Holm's correction (1979) over all pairs: valid however the pairs depend on one another.
 
-    :param values: of `reciprocal_ranks`: shape ``(triples, runs)``
+    :param values: of `reciprocal_ranks`: in (0, 1], shape ``(triples, runs)``
     :param bootstrap: ``resamples`` (m) and ``seed`` are of the permutation test too
     :return: one row per pair, in the order of the runs: ``a, b`` (str), ``triples`` (int64),
         ``mean_a``, ``mean_b``, ``difference`` (a − b; float64 in (−1, 1)), ``low``, ``high`` (NaN
-        for fewer than ten triples), ``effect_size`` (Cohen's d of paired differences: their mean
-        over their standard deviation; NaN where they are all equal), ``p_permutation``, ``p_holm``,
-        ``p_wilcoxon`` (in (0, 1]; the last may be so small that it is 0), ``wins``, ``ties``,
-        ``losses`` (int64: triples where a's value is higher, equal, lower)
+        for fewer than ten triples, or where all differences are equal), ``effect_size`` (Cohen's d
+        of paired differences: their mean over their standard deviation; NaN where they are all
+        equal), ``p_permutation``, ``p_holm``, ``p_wilcoxon`` (in (0, 1]; the last may be so small
+        that it is 0), ``wins``, ``ties``, ``losses`` (int64: triples where a's value is higher,
+        equal, lower)
     """
     content = hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
-    key = {"kind": "paired tests", "values": content, "names": list(names), "version": 3}
+    key = {"kind": "paired tests", "values": content, "names": list(names), "version": 4}
     key |= {"shape": list(values.shape), **asdict(bootstrap)}
     about = {"kind": "comparison", "run": ", ".join(names), "triples": len(values)}
     return cached_table(
@@ -112,9 +118,10 @@ def _paired_tests(
 def _intervals(
     differences: np.ndarray, bootstrap: Bootstrap, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the percentile bootstrap of each column's mean: two of ``(pairs,)``.
+    """Return the ends of the interval of each column's mean: two of ``(pairs,)``.
 
-    NaN for fewer than `FEWEST` triples, of which resamples vary too little.
+    NaN for fewer than `FEWEST` triples, of which resamples vary too little, and where all values
+    are equal, since resampling would claim a certainty that they do not give.
     """
     count, pairs = differences.shape
     if count < FEWEST:
@@ -124,7 +131,10 @@ def _intervals(
     for block, times in resample_counts(count, resamples, rng, max(1, _BLOCK // (8 * count))):
         means[block] = times @ differences / count
         progress(block.stop, resamples)
-    return percentile_interval(means, bootstrap.level)
+    ends = np.stack(percentile_interval(means, bootstrap.level), axis=1)
+    ends[rounded(ends[:, 0]) == rounded(ends[:, 1])] = np.nan
+    low, high = allow_for_unseen(differences.mean(axis=0), ends, count, bootstrap.level, _BOUNDS).T
+    return low, high
 
 
 def permutation_p(

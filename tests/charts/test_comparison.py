@@ -155,6 +155,11 @@ def test_pairs_of_which_too_few_units_tell_are_not_coloured():
     assert figure.layout.annotations[0].text.startswith("x − y  <b>0.200</b>  p –")
 
 
+def test_pairs_whose_interval_holds_0_are_not_coloured():
+    figure = pair_forest(TESTS.assign(low=[-0.01, -0.2, -0.01], high=[0.3, 0.0, 0.1]))
+    assert not {trace.marker.color for trace in figure.data} & {A_WINS, B_WINS}
+
+
 def regions(count):
     difference = np.linspace(0.5, -0.5, count)
     return pd.DataFrame(

@@ -1,10 +1,11 @@
-"""Holm's correction against its definition."""
+"""Holm's correction against its definition, and what is told by it and by an interval."""
 
 import numpy as np
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.multiple_testing import holm, told_apart
 
 
 def test_by_hand():
@@ -26,3 +27,18 @@ def test_rejects_as_the_step_down_procedure(p_values):
             break
         rejected.add(i)
     assert {i for i, p in enumerate(corrected) if p <= alpha} == rejected
+
+
+def test_a_run_is_told_better_by_both_tests_and_the_interval():
+    both = {"p_holm": 0.01, "p_shared": 0.01}
+    rows = [
+        both | {"low": 0.1, "high": 0.2},
+        both | {"low": -0.2, "high": -0.1},
+        both | {"low": -0.1, "high": 0.2},
+        both | {"low": 0.0, "high": 0.2},
+        both | {"low": np.nan, "high": np.nan},
+        {"p_holm": 0.05, "p_shared": 0.01, "low": 0.1, "high": 0.2},
+        {"p_holm": 0.01, "p_shared": 0.05, "low": 0.1, "high": 0.2},
+        {"p_holm": 0.01, "p_shared": np.nan, "low": 0.1, "high": 0.2},
+    ]
+    assert told_apart(pd.DataFrame(rows)).tolist() == [True, True] + [False] * 6

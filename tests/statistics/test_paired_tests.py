@@ -102,7 +102,8 @@ def test_equal_sums_count_as_extreme():
 def test_runs_that_do_not_differ():
     values = np.repeat(reciprocals(30, 1), 2, axis=1)
     row = paired_tests(values, ["a", "b"], Bootstrap(resamples=50)).iloc[0]
-    assert (row["difference"], row["low"], row["high"]) == (0, 0, 0)
+    assert row["difference"] == 0
+    assert np.isnan(row[["low", "high"]].astype(float)).all()
     assert (row["p_permutation"], row["p_holm"], row["p_wilcoxon"]) == (1, 1, 1)
     assert (row["wins"], row["ties"], row["losses"]) == (0, 30, 0)
     assert np.isnan(row["effect_size"])
@@ -152,6 +153,42 @@ def test_swapped_runs_turn_the_sign():
     assert (first["wins"], first["losses"]) == (second["losses"], second["wins"])
 
 
+def rarely_far(count, far):
+    """Make two runs: a is better by 0.95 on ``far`` triples, b by 0.01 on half of the others."""
+    values = np.full((count, 2), 0.5)
+    values[far::2, 1] = 0.51
+    values[:far] = 1.0, 0.05
+    return values
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "held_before"),
+    [
+        (30, 0.003, 0.09),
+        (50, 0.005, 0.22),
+        (100, 0.01, 0.63),
+        (300, 0.003, 0.58),
+        (300, 0.02, 0.93),
+    ],
+)
+def test_intervals_of_differences_that_are_rarely_large(count, share, held_before):
+    """Summed over how many such triples a draw holds: binomial, by closed form."""
+    mean = share * 0.95 - (1 - share) * 0.005
+    held = held_alone = 0.0
+    for far in range(count):
+        chance = stats.binom.pmf(far, count, share)
+        if chance < 1e-6:
+            continue
+        values = rarely_far(count, far)
+        row = paired_tests(values, ["a", "b"], Bootstrap(resamples=400)).iloc[0]
+        held += chance * (row["low"] <= mean <= row["high"])
+        draws = np.random.default_rng(1).integers(0, count, (400, count))
+        low, high = np.quantile((values[:, 0] - values[:, 1])[draws].mean(axis=1), [0.025, 0.975])
+        held_alone += chance * (low <= mean <= high)
+    assert held >= 0.95
+    assert held_alone == pytest.approx(held_before, abs=0.05)
+
+
 def test_below_ten_triples_there_is_no_interval():
     """Of three it held the difference in 66 of 100 draws."""
     values = np.random.default_rng(0).random((10, 2))
@@ -163,6 +200,7 @@ def test_below_ten_triples_there_is_no_interval():
 
 @pytest.mark.parametrize("level", [0.95, 0.5])
 def test_interval_against_scipy_and_the_normal_limit(level):
+    """Of 400 triples up to c/400 may be like none of them, c = −ln(1 − level), up to 1 or −1."""
     values = reciprocals(400, 2, seed=5)
     differences = values[:, 0] - values[:, 1]
     row = paired_tests(values, ["a", "b"], Bootstrap(level=level, resamples=4000)).iloc[0]
@@ -178,9 +216,13 @@ def test_interval_against_scipy_and_the_normal_limit(level):
         confidence_level=level,
         rng=np.random.default_rng(9),
     ).confidence_interval
-    np.testing.assert_allclose(found, wanted, atol=0.15 * error)
-    limit = differences.mean() + stats.norm.ppf([(1 - level) / 2, (1 + level) / 2]) * error
-    np.testing.assert_allclose(found, limit, atol=0.2 * error)
+    mean, share = differences.mean(), -np.log(1 - level) / 400
+    limit = mean + stats.norm.ppf([(1 - level) / 2, (1 + level) / 2]) * error
+    for ends, apart in ((wanted, 0.15), (limit, 0.2)):
+        below, above = mean - ends[0], ends[1] - mean
+        low = mean - np.sqrt(below**2 + (share * (mean + 1)) ** 2)
+        high = mean + np.sqrt(above**2 + (share * (1 - mean)) ** 2)
+        np.testing.assert_allclose(found, [low, high], atol=apart * error)
 
 
 def test_blocks_do_not_change_the_draws(monkeypatch):

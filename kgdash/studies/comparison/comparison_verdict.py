@@ -10,7 +10,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.statistics.estimate import number
-from kgdash.statistics.multiple_testing import LEVEL, holm
+from kgdash.statistics.multiple_testing import holm, told_apart
 from kgdash.statistics.paired_tests import shared_p
 from kgdash.studies.comparison.comparison import Ranks, reciprocal_ranks, triples_of
 
@@ -48,10 +48,9 @@ def comparison_verdict(tests: pd.DataFrame) -> str:
         return f"{said}, over only {triples} triples: too few to call it better."
     if tests["p_shared"].isna().any():
         return f"{said}, over too few heads, relations and tails to call it better."
-    told = (tests["p_holm"] < LEVEL) & (tests["p_shared"] < LEVEL)
     own = tests[(tests["a"] == best) | (tests["b"] == best)]
     others = own["a"].where(own["b"] == best, own["b"])
-    apart = told[own.index]
+    apart = told_apart(own)
     beaten, alike = (
         ", ".join(f"{run} ({number(means[run])})" for run in others[which])
         for which in (apart, ~apart)

@@ -83,11 +83,11 @@ def show_tests(compared: Compared) -> None:
     st.caption(
         f"Reciprocal ranks of the same {tests['triples'].iloc[0]:,} triples; "
         f"{compared.sides.lower()}, a triple's ranks kept together. Bars: 95% interval of a "
-        "paired bootstrap. p: permutation "
+        "paired bootstrap that allows for what no triple showed. p: permutation "
         f"test that swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where "
         f"at most {EXACT} triples differ), by Holm's correction over all pairs; p (alike): all "
-        "triples of a head, a relation or a tail at once. Coloured where both are below 5%: blue "
-        "where the first run is better."
+        "triples of a head, a relation or a tail at once. Coloured where both are below 5% and the "
+        "interval leaves 0 out: blue where the first run is better."
     )
     show_chart(pair_forest(tests), "forest", f"{compared.name}-pairs")
     show_table(tests, "tests", f"{compared.name}-tests", **_test_columns())
