@@ -9,7 +9,7 @@ from typing import Any
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from kgdash.serving.heads import END
+from kgdash.serving.heads import END, MOST_SAID
 from kgdash.serving.waiting import networks
 
 _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
@@ -19,15 +19,17 @@ def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
     """Return the networks of who sends a request, as `kgdash.serving.waiting.networks`.
 
     :param client: of the connection; of a proxy that uvicorn trusts (``FORWARDED_ALLOW_IPS``), it
-        is the last address that this tells of and that is none of its like
+        is the last address that this tells of and that is none of its like; of one that tells of
+        more than anybody does, whose request is refused, the proxy
     :param head: all of it; what came behind is of no matter
     """
     address = str((client or ("",))[0])
     proxies = _proxies(os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"))
     if address in proxies:
         end = END.search(head)
-        if told := _FORWARDED.findall(head, 0, end.start() if end else len(head)):
-            address, _ = proxies.get_trusted_client_address(b", ".join(told).decode("latin-1"))
+        told = b", ".join(_FORWARDED.findall(head, 0, end.start() if end else len(head)))
+        if 0 < len(told) <= MOST_SAID:
+            address, _ = proxies.get_trusted_client_address(told.decode("latin-1"))
     return networks(address)
 
 

@@ -19,8 +19,12 @@ _MOST_LINES = 128
 #: bytes of a head that has not ended, and what h11 calls them
 _MOST_HEAD, _MOST_BYTES = 2**14, "max_incomplete_event_size"
 
+#: bytes of what proxies say of who asks, which is taken apart before anybody waits, and behind
+MOST_SAID = 2**9
+
 #: beginnings of the names of headers that Python takes apart word by word -> bytes of all of them
 _WORDS = {
+    (b"x-forwarded-",): MOST_SAID,
     (b"connection", b"upgrade", b"sec-websocket-"): 2**9,
     (b"accept", b"content-", b"if-", b"range"): 2**10,
 }

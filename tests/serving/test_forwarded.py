@@ -37,6 +37,7 @@ def test_through_a_proxy_here_it_is_who_the_proxy_says(monkeypatch):
         ),
         (b"A: b X-Forwarded-For: 10.6.6.6\r\n\r\n", "127.0.0.1"),
         (b"X-Forwarded-For: \xff\r\n\r\n", ""),
+        (b"X-Forwarded-For: " + b"127.0.0.2," * 60 + b"10.1.2.3\r\n\r\n", "127.0.0.1"),
         (b"X-Forwarded-For: unknown\r\n\r\n", ""),
         (b"X-Forwarded-For: 10.1.2.3:4567\r\n\r\n", "10.1.2.3"),
         (b"X-Forwarded-For: [2001:db8::1]:443\r\n\r\n", "2001:0db8:0000:0000"),

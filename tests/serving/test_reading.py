@@ -55,6 +55,7 @@ def test_a_path_is_short():
     [
         *[(b"Connection", 510), (b"Sec-WebSocket-Protocol", 510), (b"sec-websocket-x", 510)],
         *[(b"Content-Type", 1020), (b"accept", 1020), (b"If-None-Match", 1020), (b"Range", 1020)],
+        (b"X-Forwarded-For", 510),
     ],
 )
 def test_what_is_taken_apart_word_by_word_is_short(name, most):
