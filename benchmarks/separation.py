@@ -26,6 +26,7 @@ def instances(count: int, groups: int) -> pd.DataFrame:
     labels = numbers % 2 == 0
     table = pd.DataFrame({"group": numbers // 2 % groups, "label": labels})
     table = table.assign(group="rule " + table["group"].astype(str), question=numbers // 2)
+    table = table.assign(answer=numbers, distinct=1)
     for name in MEASURES:
         table[f"{name}_max"] = 10 ** (rng.uniform(-6, 0, count) + labels)
     return table

@@ -10,7 +10,7 @@ from kgdash.charts.classification import (
     roc_figure,
 )
 from kgdash.runs.call import Call
-from kgdash.studies.classification.calibration import CALIBRATIONS
+from kgdash.studies.classification.calibration import CALIBRATIONS, NOISE
 from kgdash.studies.classification.classification import classify
 from kgdash.ui.classification.form import choose_classification
 from kgdash.ui.classification.views import (
@@ -88,6 +88,7 @@ with right:
         expected_calibration_error="calibration error ↓",
         brier_score="Brier score ↓",
     )
+    st.caption(f"{NOISE[:1].upper()}{NOISE[1:]}.")
 
 st.header("Per relation")
 st.caption(

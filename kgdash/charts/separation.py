@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from kgdash.charts.group_rows import first_groups, group_label, group_name, group_rows
 from kgdash.charts.message import of_each
 from kgdash.charts.style import GREY, empty, whiskers
+from kgdash.statistics.auc_by_counts import is_told
 from kgdash.statistics.estimate import number
 
 
@@ -114,6 +115,7 @@ def auc_figure(
 ) -> go.Figure:
     """Draw the ROC-AUC per group, one mark with its interval per measure; 0.5 is chance.
 
+    Where the number of groundings alone gives another AUC, a line across the row stands there.
     Points carry the group as ``customdata``.
 
     :param separated: measure -> table of `separation`, all with the same
@@ -150,6 +152,7 @@ def auc_figure(
             hovertemplate="%{text}<extra>" + name + "</extra>",
         )
     figure.add_vline(x=0.5, line={"dash": "dash", "width": 1.5, "color": GREY})
+    more = _add_chance(figure, tables[0].set_index("group").reindex(chosen), names)
     figure.update_xaxes(
         title=f"ROC-AUC (0.5 is chance, 1 parts perfectly){note}", range=[-0.03, 1.03]
     )
@@ -164,8 +167,36 @@ def auc_figure(
         )
         for measure, table in separated.items()
     ]
-    message = f"ROC-AUC, where 0.5 is chance. {'. '.join(parts)}."
+    message = f"ROC-AUC, where 0.5 is chance. {'. '.join([*parts, *more])}."
     return group_rows(figure, message, chosen, names, 64)
+
+
+def _add_chance(
+    figure: go.Figure, rows: pd.DataFrame, names: Mapping[str, str] | None
+) -> list[str]:
+    """Mark in each group what the number of groundings alone gives, and put it into words.
+
+    :param rows: of the drawn groups, by group
+    :return: nothing where it is 0.5 in all of them
+    """
+    chance = rows["auc_chance"].to_numpy()
+    if not any(map(is_told, chance)):
+        return []
+    label = "number of groundings alone"
+    figure.add_scatter(
+        x=chance,
+        y=-0.03 - np.arange(len(rows)),
+        mode="markers",
+        name=label,
+        marker={"symbol": "line-ns", "size": 26, "line": {"width": 2, "color": GREY}},
+        customdata=list(rows.index),
+        text=[
+            f"{group_label(group, names)}<br>about {number(value)}"
+            for group, value in zip(rows.index, chance, strict=True)
+        ],
+        hovertemplate="%{text}<extra>" + label + "</extra>",
+    )
+    return [f"{label}: {of_each([group_name(group, names) for group in rows.index], chance)}"]
 
 
 def _about(row: dict, names: Mapping[str, str] | None) -> str:

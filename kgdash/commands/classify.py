@@ -70,6 +70,7 @@ def classify(
 ) -> None:
     """Tell true from false triples by a threshold on the score, chosen on validation."""
     from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
+    from kgdash.studies.classification.calibration import NOISE
     from kgdash.studies.classification.classification import ClassificationSetting
     from kgdash.studies.classification.classification import classify as compute
     from kgdash.studies.reliability.subgraph_classification import classify_subgraph
@@ -82,7 +83,8 @@ def classify(
     loaded = run.load()
     given = _given(loaded, negatives, valid_negatives, test_negatives)
     found = compute(loaded, setting, given, terminal("classification"))
-    for note in () if output.as_json else found.notes:
+    notes = [*found.notes, *([NOISE] if table is ClassifyTable.calibration_errors else [])]
+    for note in () if output.as_json else notes:
         say(f"note: {note}", file=sys.stderr)
     tables: dict[str, pd.DataFrame] = found.tables()
     about: dict[str, Any] = found.about()

@@ -15,6 +15,7 @@ from kgdash.reports.method import chart_command, command, run_argument
 from kgdash.reports.named_charts import draw_chart
 from kgdash.reports.section import Section, Shown, refused_section
 from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.studies.classification.calibration import NOISE
 from kgdash.studies.instances.separation import Comparison
 from kgdash.studies.instances.separation_verdict import separation_verdict
 from kgdash.studies.overview.overview import VALUES, Overview
@@ -95,16 +96,16 @@ def separation_table(found: Comparison) -> pd.DataFrame:
     ]
     rows = pd.concat(tables).sort_index(kind="stable")
     rows = rows.assign(group=rows["group"].replace(in_words(rows["group"].unique())))
-    return rows.rename(
-        columns={
-            "roc_auc": "ROC-AUC ↑",
-            "auc_low": "low",
-            "auc_high": "high",
-            "average_precision": "average precision ↑",
-            "n_true": "true",
-            "n_false": "false",
-        }
-    )[["group", "measure", "ROC-AUC ↑", "low", "high", "average precision ↑", "true", "false"]]
+    names = {
+        "roc_auc": "ROC-AUC ↑",
+        "auc_low": "low",
+        "auc_high": "high",
+        "auc_chance": "by groundings alone",
+        "average_precision": "average precision ↑",
+        "n_true": "true",
+        "n_false": "false",
+    }
+    return rows.rename(columns=names)[["group", "measure", *names.values()]]
 
 
 def weakest_relations(source: ChartSource, most: int = WEAKEST) -> tuple[pd.DataFrame, int]:
@@ -250,7 +251,7 @@ def _calibration(source: ChartSource, progress: Progress) -> Section:
             is_half=True,
         ),
         Shown(
-            "How far probabilities are from the truth: lower is better.",
+            f"How far probabilities are from the truth: lower is better; {NOISE}.",
             command(f"classify {name} --table calibration_errors"),
             _calibration_named(tables["calibration_errors"]),
         ),

@@ -23,6 +23,7 @@ from kgdash.reports.trust import (
     weakest_relations,
 )
 from kgdash.runs import Run
+from kgdash.studies.classification.calibration import NOISE
 from kgdash.studies.comparison.graph_parts import find_parts
 from kgdash.studies.comparison.part_scores import part_scores
 from kgdash.studies.instances.separation import ALL
@@ -222,7 +223,8 @@ def _calibration(sources: Sources, progress: Progress) -> Section:
             Shown(
                 "Test triples and corrupted ones, classified by a threshold chosen on valid, with "
                 "95% intervals; and the expected calibration error (ECE) of the score's "
-                "sigmoid as it is, after Platt's and after isotonic calibration: lower is better.",
+                "sigmoid as it is, after Platt's and after isotonic calibration: lower is better; "
+                f"{NOISE}.",
                 _each(sources, "classify", "--json"),
                 pd.DataFrame(rows),
             ),

@@ -164,6 +164,8 @@ def tied(k):
 
 def separated(k):
     table = frame(group=["2p"], n_true=[9], n_false=9, roc_auc=[0.8 * k], share_true=0.5)
-    table = table.assign(auc_low=0.3, auc_high=0.9, average_precision=0.7, cohens_d=1.0)
+    table = table.assign(
+        auc_low=0.3, auc_high=0.9, auc_chance=0.5, average_precision=0.7, cohens_d=1.0
+    )
     values = {"mean_true": 0.6 * k, "low_true": 0.2, "high_true": 0.7, "cliffs_delta": 0.5}
     return table.assign(**values, mean_false=0.2, low_false=0.1, high_false=0.3)

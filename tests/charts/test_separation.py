@@ -27,6 +27,7 @@ def scored(groups=("2p", "2i"), count=10, seed=0):
         score_max=np.log(table["relik_max"]),
         answer="b",
         groundings=1,
+        distinct=1,
     )
 
 
@@ -171,6 +172,18 @@ def test_aucs_side_by_side_with_intervals_follow_the_first_table_s_order():
     assert np.allclose(first.x - first.error_x.arrayminus, relik["auc_low"])
     assert (first.y > second.y).all()
     assert figure.layout.shapes[0].x0 == 0.5
+
+
+def test_what_the_number_of_groundings_alone_gives_is_marked():
+    table = scored(("a", "b"), count=30)
+    separated = separation(table.assign(distinct=np.where(table["label"], 3, 1)))
+    (mark,) = [t for t in auc_figure({"relik": separated}).data if "groundings" in t.name]
+    assert np.allclose(mark.x, 0.75)
+    assert list(mark.customdata) == ["a", "b", "all"]
+    message = auc_figure({"relik": separated}).layout.meta["message"]
+    assert "number of groundings alone: a 0.750, b 0.750, all groups 0.750" in message
+    mean = separation(table.assign(distinct=np.where(table["label"], 3, 1)), aggregate="mean")
+    assert len(auc_figure({"relik": mean}).data) == 1
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,15 @@ def test_tables_and_files(call, found, tmp_path):
     assert float(printed[1].split("\t")[1]) == pytest.approx(expected["relik"][0])
 
 
+def test_beside_the_calibration_error_stands_that_noise_adds_to_it():
+    """Of right probabilities and 100 triples it is 0.05 to 0.15; the other ECE said so alone."""
+    arguments = ["classify", "umls-transe", "--table"]
+    said = CliRunner().invoke(app, [*arguments, "calibration_errors"])
+    assert said.stderr.startswith("note: noise adds to the calibration error")
+    assert said.stdout.startswith("calibration\texpected_calibration_error")
+    assert CliRunner().invoke(app, [*arguments, "calibration"]).stderr == ""
+
+
 def test_files_of_negatives(call, found, tmp_path):
     graph = found.run.graph
     false = found.test[~found.test["label"]][["head", "relation", "tail"]].to_numpy()

@@ -32,6 +32,7 @@ from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
+from tests.support.cli import run_cli
 from tests.support.report_page import read_page, table
 from tests.support.tiny_runs import altered_run
 
@@ -165,12 +166,18 @@ class TestEveryFigureIsMadeByItsCommand:
         assert list(section.text[:-1]) == told["verdict"]
         for measure, rows in told["separation"].items():
             own = table[table["measure"] == MEASURE_NAMES[measure]]
-            for column, key in (("ROC-AUC ↑", "roc_auc"), ("low", "auc_low"), ("true", "n_true")):
+            for column, key in (
+                *(("ROC-AUC ↑", "roc_auc"), ("low", "auc_low"), ("true", "n_true")),
+                ("by groundings alone", "auc_chance"),
+            ):
                 assert own[column].tolist() == [row[key] for row in rows]
 
-    def test_calibration(self, call, tables):
+    def test_calibration(self, monkeypatch, capsys, tables):
         for command, shown in tables["Calibration"]:
-            printed = self._rows(call(*arguments_of(command))).replace(
+            # Some tables come with a note.
+            code, out, _ = run_cli(monkeypatch, capsys, arguments_of(command))
+            assert code == 0
+            printed = self._rows(out).replace(
                 CALIBRATION_NAMES | {"f1": "F1", "roc_auc": "ROC-AUC", "pr_auc": "PR-AUC"}
             )
             assert len(printed) == len(shown)
@@ -244,7 +251,10 @@ class TestCharts:
         for trace in means:
             values = expected.loc[list(trace.customdata), f"mean_{trace.name}"]
             np.testing.assert_array_equal(np.array(trace.x, dtype=float), values)
-        relik, reciprocal, _ = draw_chart(f"{kind}-auc", part).data
+        relik, reciprocal, _, *alone = draw_chart(f"{kind}-auc", part).data
+        for mark in alone:
+            values = expected.loc[list(mark.customdata), "auc_chance"]
+            np.testing.assert_array_equal(np.array(mark.x, dtype=float), values)
         groups = list(relik.customdata)
         np.testing.assert_array_equal(
             np.array(relik.x, dtype=float), expected.loc[groups, "roc_auc"]

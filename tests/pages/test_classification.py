@@ -52,6 +52,7 @@ def test_figures_and_tables(run):
         tables["calibration_errors"].drop(columns="calibration"),
         check_dtype=False,
     )
+    assert any(each.value.startswith("Noise adds to the cal") for each in app.main.caption)
     assert table(app, "brier_score")["calibration"].tolist() == list(CALIBRATION_NAMES.values())
     pd.testing.assert_frame_equal(
         table(app, "relik_least"), exact_accuracy_by_relik(found), check_dtype=False

@@ -142,6 +142,17 @@ def test_no_query_type_is_no_error():
     assert not app.error
 
 
+def test_rules_say_what_the_number_of_groundings_alone_gives():
+    """More of true predictions: the greatest of random ReliK told them from false ones."""
+    alone = "the number of groundings alone gives about 0.5"
+    app = open_page("rules")
+    assert any(alone in each.value for each in app.main.markdown)
+    assert any("what their number alone gives" in each.value for each in app.main.caption)
+    choose(app, chains="mean")
+    assert not any(alone in each.value for each in app.main.markdown)
+    assert not any("what their number alone gives" in each.value for each in app.main.caption)
+
+
 def test_no_rule_confident_enough_says_so(run):
     with pytest.raises(KgdashError) as caught:
         score_instances(run, find_instances(run.graph, RuleSelection(1, 1.0)))

@@ -22,6 +22,12 @@ CALIBRATIONS = {
 #: bins of the reliability diagram
 BINS = 10
 
+#: what readers are told beside the errors
+NOISE = (
+    "noise adds to the calibration error whatever its sign: the fewer triples, the further it lies "
+    "above what all would give, and that of right probabilities is not 0 either"
+)
+
 Calibration = Callable[[np.ndarray], np.ndarray]
 
 
@@ -136,6 +142,9 @@ def reliability_bins(
 
 def calibration_error(bins: pd.DataFrame) -> float:
     """Return the expected calibration error: mean |predicted − observed|, by the bins' counts.
+
+    Noise adds to it, whatever its sign; no interval allows for that here, as in
+    numbers.md#23-probabilities one does.
 
     :param bins: of `reliability_bins`
     """

@@ -25,6 +25,9 @@ from kgdash.studies.comparison.part_scores import PartScores, leaders
 #: over parts
 BOOTSTRAP = Bootstrap(resamples=2000)
 
+#: kinds of parts that share triples, so that of gains and losses nothing is claimed
+SHARING = ("communities", "subgraphs")
+
 #: fewer parts than this have no interval
 _FEWEST = 3
 
@@ -165,7 +168,7 @@ def describe_selection(summary: Mapping[str, Any], kind: str, level: float = 0.9
         f"It costs {summary['regret']:.3f} MRR on average against knowing the best, "
         f"{summary['overall']} everywhere {summary['overall_regret']:.3f}"
     )
-    if kind in ("communities", "subgraphs"):
+    if kind in SHARING:
         return [right, f"{cost}; {kind} share triples, so that nothing more is claimed of them."]
     if pd.isna(low):
         return [right, f"{cost}; too few {kind} to tell whether that is more than chance."]

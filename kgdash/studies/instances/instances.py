@@ -120,7 +120,9 @@ class ScoredInstances:
     ``triples``: as in `Instances`, plus ``relik``, ``entity_rr`` (of the predicted side),
     ``relation_rr``, ``reciprocal_rank`` (float64, in (0, 1]) and ``score`` (float64, the model's
     own; not comparable between relations). ``table``: as in `Instances`, plus ``{measure}_max``
-    and ``{measure}_mean`` (float64; in (0, 1] but for scores) for each of `MEASURES`.
+    and ``{measure}_mean`` (float64; in (0, 1] but for scores) for each of `MEASURES`; and of how
+    many different sets of triples these are the greatest or the mean (int64, ≥ 1): ``distinct``,
+    and ``distinct_answer`` of the triples alone that give the answer, which groundings often share.
     """
 
     triples: pd.DataFrame
@@ -213,7 +215,32 @@ def score_instances(
         reciprocal_rank=0.5 * (entity_rr + relation_rr[of]),
         score=triple_scores(run.scorer, distinct)[of],
     )
-    return ScoredInstances(scored, instances.table.join(_per_instance(scored), on="instance"))
+    summed = _per_instance(scored).join(_distinct_sets(rows, of))
+    return ScoredInstances(scored, instances.table.join(summed, on="instance"))
+
+
+def _distinct_sets(rows: pd.DataFrame, of: np.ndarray) -> pd.DataFrame:
+    """Count the different sets of triples among an instance's groundings, by instance.
+
+    A set is known by the sum of a random number of 64 bits for each of its triples.
+
+    :param rows: the ``triples`` of `Instances`
+    :param of: a number for each row, equal where triples are, ≥ 0
+    """
+    keys = np.random.default_rng(0).integers(2**64, size=of.max() + 1, dtype=np.uint64)[of]
+    columns = {}
+    for name, kept in (
+        ("distinct", np.ones(len(rows), dtype=bool)),
+        ("distinct_answer", rows["is_answer_triple"].to_numpy()),
+    ):
+        instance, grounding = (rows[column].to_numpy()[kept] for column in _GROUNDING)
+        new = np.diff(instance, prepend=-1).astype(bool) | np.diff(grounding, prepend=-1).astype(
+            bool
+        )
+        first = np.flatnonzero(new)
+        sums = pd.Series(np.add.reduceat(keys[kept], first), index=instance[first])
+        columns[name] = sums.groupby(level=0).nunique()
+    return pd.DataFrame(columns)
 
 
 def _per_instance(scored: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 Defined in numbers.md#11-instances-true-and-false.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from scipy import stats
 from kgdash.engine.workers import run_in_threads
 from kgdash.errors import check_name
 from kgdash.progress import Progress, silent
+from kgdash.statistics.auc_by_counts import auc_by_counts
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.instances.instances import AGGREGATES, MEASURES
@@ -74,7 +75,8 @@ def separation(
         last; then the larger group); "all" is the last row in either
     :return: ``group, questions, n_true, n_false`` (int64); ``mean_true, low_true, high_true,
         mean_false, low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count
-        half; 0.5 is chance); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]);
+        half); ``auc_chance`` (what random values have: of the mean 0.5, of the greatest
+        `auc_by_counts` of the groundings); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]);
         ``average_precision, ap_low, ap_high`` (in [0, 1]; chance is ``share_true``); ``cohens_d``
         (pooled standard deviation); ``p`` and ``p_holm`` (corrected for the number of groups; NaN
         for "all")
@@ -114,7 +116,15 @@ def compare_measures(
         for of_measure in (*rows.values(), differences):
             of_measure.sort(key=lambda row: place[row["group"]])
     against = pd.DataFrame(differences, columns=["group", "against", "difference", "low", "high"])
-    return Comparison({measure: _table(of) for measure, of in rows.items()}, against)
+    parted = {group: (at[labels[at]], at[~labels[at]]) for group, at in groups.items()}
+    by_measure = {}
+    for measure, of_measure in rows.items():
+        count = _counted(table, measure, aggregate)
+        chance = {
+            g: auc_by_counts(count[true], count[false]) for g, (true, false) in parted.items()
+        }
+        by_measure[measure] = _table(of_measure, chance)
+    return Comparison(by_measure, against)
 
 
 def measure_column(measure: str, aggregate: str) -> str:
@@ -125,6 +135,14 @@ def measure_column(measure: str, aggregate: str) -> str:
     check_name("measure", measure, MEASURES, "separation")
     check_name("aggregate", aggregate, AGGREGATES, "separation")
     return f"{measure}_{aggregate}"
+
+
+def _counted(table: pd.DataFrame, measure: str, aggregate: str) -> np.ndarray:
+    """Return of how many values each instance's is the greatest: of a mean, 1."""
+    if aggregate == "mean":
+        return np.ones(len(table), dtype=np.int64)
+    name = "distinct_answer" if measure.endswith("_answer") else "distinct"
+    return table[name].to_numpy(dtype=np.int64)
 
 
 def roc_auc(true: np.ndarray, false: np.ndarray) -> float:
@@ -267,8 +285,9 @@ def _differences(
     return rows
 
 
-def _table(rows: list[dict]) -> pd.DataFrame:
-    """Make a table of rows, the one over all groups last."""
+def _table(rows: list[dict], chance: dict[Hashable, float]) -> pd.DataFrame:
+    """Make a table of rows, the one over all groups last, with the AUC by chance of each group."""
     table = pd.DataFrame(rows)
+    table.insert(list(table).index("cliffs_delta"), "auc_chance", table["group"].map(chance))
     table["p_holm"] = np.append(holm(table["p"].to_numpy()[:-1]), np.nan)
     return table

@@ -13,9 +13,11 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.files.markdown import markdown_table, versions
 from kgdash.runs import Run
 from kgdash.runs.description import recorded_mrr
+from kgdash.statistics.auc_by_counts import is_told
 from kgdash.statistics.estimate import number
 from kgdash.statistics.multiple_testing import LEVEL
 from kgdash.studies.instances.separation import ALL, Comparison
+from kgdash.studies.instances.separation_verdict import is_above_chance, is_below_chance
 
 #: measure -> its name in words
 NAMES = {
@@ -58,7 +60,8 @@ class SeparationReport:
                 "\n".join([*about, "", "```sh", command, "```"]),
                 f"## Mean ReliK of true and of false instances\n\n{drawn['means']}",
                 "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false "
-                f"one; 0.5 is guessing.\n\n{drawn['auc']}\n\n{_aucs(found, names)}",
+                f"one; 0.5 is guessing{_by_groundings(found)}.\n\n{drawn['auc']}\n\n"
+                + _aucs(found, names),
                 _verdict(found, names),
                 "Intervals: 95%, percentile bootstraps over questions; not corrected for the "
                 "number of groups.\n",
@@ -97,6 +100,16 @@ def _about(run: Run, found: Comparison, aggregate: str, notes: Sequence[str]) ->
     ]
 
 
+def _by_groundings(found: Comparison) -> str:
+    chance = float(found.overall(next(iter(found.by_measure)))["auc_chance"])
+    if not is_told(chance):
+        return ""
+    return (
+        "; the greatest of more groundings is greater, and their number alone gives about "
+        f"{chance:.3f} over all"
+    )
+
+
 def _aucs(found: Comparison, names: Mapping[str, str]) -> str:
     relik, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
     columns: dict[str, Sequence[str]] = {
@@ -106,6 +119,8 @@ def _aucs(found: Comparison, names: Mapping[str, str]) -> str:
     for measure, table in found.by_measure.items():
         columns[NAMES.get(measure, measure)] = _intervals(table, "roc_auc", "auc_low", "auc_high")
     against = found.differences[found.differences["against"] == other]
+    if relik["auc_chance"].map(is_told).any():
+        columns["number of groundings alone"] = _intervals(relik, "auc_chance")
     columns["ReliK less reciprocal rank"] = _intervals(against, "difference", "low", "high")
     return markdown_table(pd.DataFrame(columns))
 
@@ -116,13 +131,13 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
     table = table[(table["group"] != ALL) & table["roc_auc"].notna()]
     # As the page's verdict: of few questions, and before Holm's correction, nothing is claimed.
     sure = (table["p_holm"] < LEVEL) & (table["questions"] >= SMALL)
-    wrong = table[sure & (table["auc_high"] < 0.5)]
-    unsure = table[~sure | ((table["auc_low"] <= 0.5) & (table["auc_high"] >= 0.5))]
+    below, above = is_below_chance(table), is_above_chance(table)
+    wrong, unsure = table[sure & below], table[~(sure & (below | above))]
     lines = [
         f"## Where it does not separate\n\nOf {len(table)} groups, ReliK separates "
-        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5, "
-        f"Mann–Whitney's p after Holm's correction is below {LEVEL}, and there are {SMALL} "
-        "questions or more)."
+        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5 and "
+        "above what the number of groundings alone gives, Mann–Whitney's p after Holm's correction "
+        f"is below {LEVEL}, and there are {SMALL} questions or more)."
     ]
     for rows, what in ((wrong, "Worse than guessing"), (unsure, "Not told from guessing")):
         if len(rows):
@@ -144,9 +159,12 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
 
 
 def _intervals(table: pd.DataFrame, *columns: str) -> list[str]:
-    """Write values with the ends of their intervals."""
+    """Write values, with the ends of their intervals where columns of such follow."""
     texts = (
         ["–" if np.isnan(v) else f"{v:.3f}".replace("-", "−") for v in table[name]]
         for name in columns
     )
-    return [v if "–" in (a, b) else f"{v} ({a} to {b})" for v, a, b in zip(*texts, strict=True)]
+    return [
+        f"{v} ({' to '.join(ends)})" if ends and "–" not in ends else v
+        for v, *ends in zip(*texts, strict=True)
+    ]

@@ -3,7 +3,11 @@
 Rules: numbers.md#22-verdicts.
 """
 
+import numpy as np
+import pandas as pd
+
 from kgdash.breakdowns.breakdown import SMALL
+from kgdash.statistics.auc_by_counts import HALF, is_told
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.statistics.multiple_testing import LEVEL
 from kgdash.studies.instances.separation import ALL, Comparison
@@ -19,27 +23,26 @@ def separation_verdict(found: Comparison) -> list[str]:
     """
     relik, *others = found.by_measure
     row = found.by_measure[relik].set_index("group").loc[ALL]
-    overall, chance = _auc(row), Estimate(0.5, 0.5, 0.5, 0)
+    auc, chance = with_interval(_auc(row)), float(row["auc_chance"])
     if (count := int(row["questions"])) < SMALL:
-        auc = with_interval(overall)
         return [f"ROC-AUC {auc} of {count} questions, too few to claim anything of them."]
-    if overall.is_above(chance):
-        said = f"ReliK tells true from false: ROC-AUC {with_interval(overall)}"
-    elif chance.is_above(overall):
-        said = f"ReliK points the wrong way: ROC-AUC {with_interval(overall)}"
+    if is_above_chance(row):
+        said = f"ReliK tells true from false: ROC-AUC {auc}"
+    elif is_below_chance(row):
+        said = f"ReliK points the wrong way: ROC-AUC {auc}"
     else:
-        said = (
-            "Whether ReliK tells true from false is not told from chance: ROC-AUC "
-            f"{with_interval(overall)}"
-        )
+        said = f"Whether ReliK tells true from false is not told from chance: ROC-AUC {auc}"
     beside: dict[str, list[str]] = {}
     for measure in others:
         beside.setdefault(_against(found, measure), []).append(_value(found, measure))
-    said = ", ".join([said, *(f"{how} {' and '.join(what)}" for how, what in beside.items())]) + "."
+    said = ", ".join([said, *(f"{how} {' and '.join(what)}" for how, what in beside.items())])
+    if is_told(chance):
+        said += f"; the number of groundings alone gives about {number(chance)}"
+    said += "."
     groups = found.by_measure[relik]
     large = groups[groups["questions"] >= SMALL]
     # "all" has no p-value of this kind.
-    wrong = large[(large["auc_high"] < chance.value) & (large["p_holm"] < LEVEL)]
+    wrong = large[is_below_chance(large) & (large["p_holm"] < LEVEL)]
     if not len(wrong):
         return [said]
     named = ", ".join(f"{row.group} ({number(row.roc_auc)})" for row in wrong.itertuples())
@@ -48,6 +51,22 @@ def separation_verdict(found: Comparison) -> list[str]:
         f"It points the wrong way on {named}: below 0.5 with the whole interval, and by Mann and "
         "Whitney's test after Holm's correction.",
     ]
+
+
+def is_above_chance(rows: pd.DataFrame | pd.Series) -> pd.Series | bool:
+    """Tell where the interval of the AUC lies above 0.5 and above what groundings alone give.
+
+    Groundings that share triples give less than `auc_chance` says, down to 0.5: of what lies
+    between the two nothing is claimed, either way.
+
+    :param rows: of `kgdash.studies.instances.separation.separation`, or one of them
+    """
+    return rows["auc_low"] > np.fmax(rows["auc_chance"], HALF)
+
+
+def is_below_chance(rows: pd.DataFrame | pd.Series) -> pd.Series | bool:
+    """Tell where the interval of the AUC lies below 0.5 and below what groundings alone give."""
+    return rows["auc_high"] < np.fmin(rows["auc_chance"], HALF)
 
 
 def _against(found: Comparison, measure: str) -> str:

@@ -22,6 +22,7 @@ from kgdash.charts.model_selection import (
 from kgdash.statistics.estimate import number, percent
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.model_selection import (
+    SHARING,
     describe_selection,
     pair_correlations,
     pair_differences,
@@ -53,8 +54,10 @@ def show_summary(shown: Shown) -> None:
     """Say whether picking by ReliK pays, in words and on cards."""
     found = computed("Summary", (*shown.key, "summary"), lambda _: selection_summary(shown.scores))
     first, second = describe_selection(found, shown.kind)
-    gains = found["regret_gain_low"] > 0
-    say = st.success if gains else st.warning if found["regret_gain_high"] < 0 else st.info
+    say = st.info
+    if shown.kind not in SHARING:
+        gains, loses = found["regret_gain_low"] > 0, found["regret_gain_high"] < 0
+        say = st.success if gains else st.warning if loses else st.info
     say(f"{plain(first)}  \n{plain(second)}", icon=":material/balance:")
     _cards(found, shown.kind)
     notes = [
@@ -66,7 +69,7 @@ def show_summary(shown: Shown) -> None:
         )
         if found[key]
     ]
-    overlap = " They share triples, so that intervals flatter." * (shown.kind != "relations")
+    overlap = " They share triples, so that intervals flatter." * (shown.kind in SHARING)
     st.caption(
         f"A triple counts {PARTS[shown.kind]}.{overlap} Best overall is chosen by the same ranks, "
         f"which favours it. {'; '.join(notes)}{'.' * bool(notes)}"

@@ -11,6 +11,7 @@ import streamlit as st
 from kgdash.charts.instance_distribution import SHAPES, values_figure
 from kgdash.charts.separation import MEASURE_NAMES, auc_figure, means_figure
 from kgdash.runs import Run
+from kgdash.statistics.auc_by_counts import is_told
 from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instances import ScoredInstances
 from kgdash.studies.instances.separation import Comparison
@@ -25,6 +26,7 @@ from kgdash.ui.widgets.table import TALL_ROW, download, number_columns, show_tab
 #: intervals, which the charts show, and more are in the table's menu
 _HEADINGS = {
     "roc_auc": "ROC-AUC ↑",
+    "auc_chance": "by chance",
     "cliffs_delta": "Cliff's δ ↑",
     "p_holm": "p (Holm)",
     **dict.fromkeys(f"{end}_{of}" for of in ("true", "false") for end in ("low", "high")),
@@ -32,6 +34,10 @@ _HEADINGS = {
     **dict.fromkeys(("share_true", "cohens_d")),
 }
 
+_GREATEST = (
+    " The greatest of more groundings is greater, whatever is measured: a grey line marks what "
+    "their number alone gives."
+)
 
 #: letters of a group's name above which it takes several lines, and pixels of its column then
 _ONE_LINE, _RULE = 40, 260
@@ -81,7 +87,8 @@ def show_cards(separated: Separated) -> None:
                 number(row["roc_auc"]),
                 f"{number(row['auc_low'])} to {number(row['auc_high'])}",
                 "ROC-AUC: the chance that a true instance gets a higher value than a false one, "
-                "over all groups; 0.5 is guessing. Beneath: bootstrap 95% interval. Average "
+                f"over all groups; 0.5 is guessing{_by_groundings(row)}. Beneath: bootstrap 95% "
+                "interval. Average "
                 f"precision {number(row['average_precision'])}, by guessing "
                 f"{number(row['share_true'])}; "
                 f"Cohen's d {number(row['cohens_d'])}.",
@@ -101,11 +108,13 @@ def show_groups(separated: Separated) -> None:
     """Show the measures side by side per group, and the means of the chosen one."""
     choice = separated.choice
     table = separated.found.by_measure[choice.measure]
+    alone = any(map(is_told, table["auc_chance"]))
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Separation per group")
         st.caption(
             "ROC-AUC with bootstrap 95% intervals; the group that ReliK separates best is on top."
+            + _GREATEST * alone
         )
         show_chart(
             auc_figure(separated.found.by_measure, separated.names),
@@ -128,11 +137,12 @@ def show_groups(separated: Separated) -> None:
     named = table.assign(group=[separated.names.get(g, g) for g in table["group"]])
     long = bool(named["group"].str.len().max() > _ONE_LINE)
     wide = {"group": st.column_config.Column("group", width=_RULE)} if long else {}
+    headings = _HEADINGS if alone else {**_HEADINGS, "auc_chance": None}
     st.dataframe(
         written(named),
         hide_index=True,
         placeholder="–",
-        column_config=number_columns(named, **_HEADINGS, **wide),
+        column_config=number_columns(named, **headings, **wide),
         row_height=TALL_ROW if long else None,
         key="groups",
     )
@@ -211,6 +221,12 @@ def pick_instance(
     )
     download(listed, name)
     return int(shown.iloc[row]["instance"]) if row is not None and row < len(shown) else None
+
+
+def _by_groundings(row: pd.Series) -> str:
+    if not is_told(row["auc_chance"]):
+        return ""
+    return f", and the number of groundings alone gives about {number(row['auc_chance'])}"
 
 
 def _short(measure: str) -> str:

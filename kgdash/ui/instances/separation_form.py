@@ -55,7 +55,8 @@ def choose_separation() -> SeparationChoice:
             "chains",
             "max",
             help="An answer may be reached in several ways: take the greatest of their values, "
-            "or the mean.",
+            "or the mean. The greatest of more values is greater: where true answers have more "
+            "groundings, that alone tells them apart, and the verdict allows for it.",
         )
     compared = COMPARED[str(over)]
     return SeparationChoice(compared[_MEASURES.index(str(measure))], compared, str(aggregate))

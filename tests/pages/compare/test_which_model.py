@@ -15,6 +15,7 @@ from kgdash.studies.comparison.model_selection import (
     strategies,
 )
 from kgdash.studies.comparison.part_scores import part_scores
+from kgdash.ui.comparison import model_selection
 from tests.pages.driver import cards, choose, messages, open_page, table
 
 NAMES = ("umls-transe", "umls-distmult")
@@ -65,6 +66,28 @@ def test_subgraphs(runs):
     app = open_page("which_model", seed="2", **url)
     parts = find_parts(runs[0], "subgraphs", sampling=SubgraphSampling(8, 15, seed=2))
     assert_shown(app, part_scores(runs, parts))
+
+
+@pytest.mark.parametrize("kind", ["communities", "subgraphs", "relations"])
+@pytest.mark.parametrize(("low", "high"), [(0.01, 0.02), (-0.02, -0.01)])
+def test_what_is_not_claimed_has_no_colour(monkeypatch, kind, low, high):
+    """Parts that share triples gain and lose by chance: their box was green or yellow by that."""
+    own, ends = model_selection.computed, {"regret_gain_low": low, "regret_gain_high": high}
+
+    def computed(label, *rest):
+        found = own(label, *rest)
+        return found | ends if label == "Summary" else found
+
+    monkeypatch.setattr(model_selection, "computed", computed)
+    url = {"with": NAMES[1], "regions": kind, "subgraphs": "8", "study_size": "15"}
+    main = open_page("which_model", **url).main
+    boxes = {"green": main.success, "yellow": main.warning, "none": main.info}
+    (box,) = [
+        colour
+        for colour, each in boxes.items()
+        if any("ReliK picks a best model in" in box.value for box in each)
+    ]
+    assert box == ("none" if kind != "relations" else "green" if low > 0 else "yellow")
 
 
 def test_one_run_is_not_enough():

@@ -88,6 +88,18 @@ def test_figures_worked_by_hand():
     assert true["reciprocal_rank_answer_max"] == pytest.approx(rr[1, 1, 2])
 
 
+def test_groundings_are_counted_by_the_triples_that_are_measured():
+    """All groundings of a rule share its head: of that alone there is one value, not ten."""
+    body = [(0, 0, 1), (0, 0, 3), (0, 0, 5), (0, 0, 3)]
+    parts = [(place, of) for place, first in enumerate(body) for of in (first, (0, 1, 2))]
+    table = rows(*(("r", 7, place, True, *of, of == (0, 1, 2)) for place, of in parts))
+    found = score_instances(FakeRun(), make_instances(table, described(7))).table
+    assert found[["groundings", "distinct", "distinct_answer"]].to_numpy().tolist() == [[4, 3, 1]]
+    both = score_instances(FakeRun(), make_instances(TWO, described(7, 9))).table
+    assert both["distinct"].tolist() == [2, 1]
+    assert both["distinct_answer"].tolist() == [2, 1]
+
+
 def test_an_end_that_is_asked_for_backwards_has_the_rank_of_the_head():
     both = TWO.assign(predicted_side=["tail", "head", "tail", "tail", "tail", "head"])
     scored = score_instances(FakeRun(), make_instances(both, described(7, 9))).triples

@@ -37,6 +37,7 @@ def scored(*groups):
         instance=np.arange(len(table)),
         question=names,
         answer=names,
+        distinct=1,
         relik_mean=table["relik_max"] / 2,
     )
 

@@ -22,6 +22,7 @@ def found():
             "question": [f"{group} {i // 2}" for i in range(80)],
             "answer": [f"{group} {i}" for i in range(80)],
             "label": label,
+            "distinct": 1,
         }
         for measure, way in (("relik", shift), ("reciprocal_rank", -shift), ("score", 0.0)):
             columns[f"{measure}_max"] = np.exp(rng.normal(size=80) + way * label)
@@ -44,6 +45,7 @@ def test_figures_are_those_of_the_tables(text, found):
         difference = found.difference("reciprocal_rank", group)["difference"]
         assert f" {difference:.3f} (".replace("-", "−") in text
     assert "| **all** | 120 | 120 |" in text
+    assert "number of groundings alone |" not in text
     assert "![auc of the groups, drawn](auc.svg)" in text
     assert "135 entities, 46 relations, 6,529 known triples" in text
     assert "- Hard is hard.\n" in text
@@ -60,11 +62,30 @@ def test_what_does_not_separate_is_named(text):
     assert "higher in 1 groups and lower in 1; in 1 the interval" in text
 
 
+def test_what_more_groundings_alone_give_does_not_separate(bundled):
+    """The greatest of 8 random values is above that of 2 in four of five, and told from 0.5."""
+    label = np.tile([True, False], 100)
+    count = np.where(label, 8, 2)
+    rng = np.random.default_rng(0)
+    columns = {f"{m}_max": [rng.random(n).max() for n in count] for m in ("relik", "score")}
+    rows = pd.DataFrame(columns).assign(group="1p", question=np.arange(200), answer=np.arange(200))
+    rows = rows.assign(label=label, distinct=count)
+    found = compare_measures(rows, ("relik", "score"), bootstrap=Bootstrap(resamples=200))
+    overall = found.overall("relik")
+    assert overall["auc_chance"] == pytest.approx(0.8)
+    assert overall["auc_low"] > 0.6
+    text = SeparationReport(bundled("umls-transe"), found, "max").text("One", "x", CHARTS)
+    assert "Of 1 groups, ReliK separates 0 " in text
+    assert "Not told from guessing:\n\n- 1p: AUC 0." in text
+    assert "0.5 is guessing; the greatest of more groundings is greater, and their number" in text
+    assert "| 0.800 |" in text
+
+
 def test_one_against_one_tells_nothing(bundled):
     """However well one true instance is told from one false, and however narrow the interval."""
     columns = {f"{m}_max": [0.1, 0.9] for m in ("relik", "reciprocal_rank", "score")}
     named = {"group": "1p", "question": ["a", "b"], "answer": ["c", "d"], "label": [True, False]}
-    rows = pd.DataFrame(named | columns)
+    rows = pd.DataFrame(named | columns | {"distinct": 1})
     found = compare_measures(rows, bootstrap=Bootstrap(resamples=50))
     assert found.by_measure["relik"]["roc_auc"].tolist() == [0, 0]
     text = SeparationReport(bundled("umls-transe"), found, "max").text("One", "x", CHARTS)

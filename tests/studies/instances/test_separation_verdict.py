@@ -11,12 +11,13 @@ from kgdash.studies.instances.separation import Comparison, compare_measures
 from kgdash.studies.instances.separation_verdict import separation_verdict
 
 
-def comparison(relik, differences, groups=(), n=50):
+def comparison(relik, differences, groups=(), n=50, chance=0.5):
     """Make a comparison; relik: (auc, low, high); differences: (low, high) by rank, by score."""
 
     def table(*rows):
         columns = ["group", "roc_auc", "auc_low", "auc_high", "p_holm", "n_true", "questions"]
-        return pd.DataFrame([(*row, n, n) for row in rows], columns=columns)
+        rows = pd.DataFrame([(*row, n, n) for row in rows], columns=columns)
+        return rows.assign(auc_chance=chance)
 
     rows = [("all", against, low, high) for against, (low, high) in differences.items()]
     return Comparison(
@@ -52,6 +53,56 @@ def test_overall(relik, words):
     )
 
 
+@pytest.mark.parametrize(
+    ("relik", "chance", "words"),
+    [
+        ((0.66, 0.6, 0.7), 0.59, "ReliK tells true from false: ROC-AUC 0.660"),
+        ((0.59, 0.55, 0.64), 0.58, "Whether ReliK tells true from false is not told from chance"),
+        # Groundings that share triples give less than 0.58: it is not the wrong way, either.
+        ((0.54, 0.51, 0.57), 0.58, "Whether ReliK tells true from false is not told from chance"),
+        ((0.4, 0.3, 0.49), 0.58, "ReliK points the wrong way: ROC-AUC 0.400"),
+        ((0.47, 0.45, 0.49), 0.42, "Whether ReliK tells true from false is not told from chance"),
+        ((0.4, 0.39, 0.41), 0.42, "ReliK points the wrong way: ROC-AUC 0.400"),
+    ],
+)
+def test_what_the_number_of_groundings_gives_is_no_merit(relik, chance, words):
+    """ReliK dealt out at random told true predictions of rules from false in 40 of 60 draws."""
+    (said,) = separation_verdict(comparison(relik, ALIKE, chance=chance))
+    assert said.startswith(words)
+    assert said.endswith(f"; the number of groundings alone gives about {chance:.3f}.")
+
+
+def test_a_group_is_wrong_only_below_a_half_and_what_its_groundings_give():
+    groups = [("r", 0.41, 0.35, 0.48, 0.01)]
+    said = separation_verdict(comparison((0.66, 0.6, 0.7), ALIKE, groups, chance=0.45))
+    assert len(said) == 1
+    said = separation_verdict(comparison((0.66, 0.6, 0.7), ALIKE, groups, chance=0.49))
+    assert said[1].startswith("It points the wrong way on r (0.410)")
+
+
+def test_more_groundings_of_true_ones_claim_nothing():
+    """The greatest of 6 random values against that of 3 said so in all of 20 draws."""
+    rng, claimed = np.random.default_rng(1), 0
+    label = np.tile([True, False], 150)
+    count = np.where(label, rng.integers(1, 11, 300), rng.integers(1, 6, 300))
+    for _ in range(20):
+        table = pd.DataFrame(
+            {
+                "group": "rule",
+                "question": np.arange(300),
+                "answer": np.arange(300),
+                "label": label,
+                "distinct": count,
+                "relik_max": [rng.random(n).max() for n in count],
+            }
+        )
+        found = compare_measures(table, ("relik",), bootstrap=Bootstrap(resamples=200))
+        said = separation_verdict(found)
+        claimed += len(said) > 1 or not said[0].startswith("Whether ReliK tells")
+        assert found.overall("relik")["auc_low"] > 0.5
+    assert claimed <= 2
+
+
 def test_beside_the_other_measures():
     apart = {"reciprocal_rank": (0.01, 0.1), "score": (-0.2, -0.01)}
     (said,) = separation_verdict(comparison((0.66, 0.6, 0.7), apart))
@@ -81,6 +132,7 @@ def test_of_groups_that_chance_made_none_is_named(groups, size):
                 "question": np.tile(np.repeat(np.arange(size), 2), groups),
                 "answer": np.arange(2 * count),
                 "label": np.tile([True, False], count),
+                "distinct": 1,
                 "relik_max": rng.random(2 * count),
             }
         )
@@ -112,6 +164,7 @@ def test_what_shares_triples_is_drawn_together(shared):
                 "question": np.arange(12 * count),
                 "answer": np.arange(12 * count),
                 "label": np.tile(label, 12),
+                "distinct": 1,
                 "relik_max": np.tile(values, 12),
             }
         )
@@ -129,6 +182,7 @@ def test_a_few_questions_of_many_instances_claim_nothing():
             "question": np.tile(np.arange(5), 20),
             "answer": np.tile(np.arange(5), 20),
             "label": np.tile([True, True, False, False, True], 20),
+            "distinct": 1,
             "relik_max": np.tile([0.9, 0.8, 0.2, 0.1, 0.7], 20),
         }
     )
