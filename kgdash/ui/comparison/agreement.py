@@ -55,15 +55,13 @@ def suggested_runs(run: Run) -> list[str]:
         (run.identity, "seeds", named_stamps()),
         lambda report: _seeds_of(run, report),
     )
-    return list(names)
+    return list(sound_runs(quick_runs(run, names), MOST - 1, beside=[run]))
 
 
 def _seeds_of(run: Run, progress: Progress) -> list[str]:
-    looking, telling, opening = phases(progress, [1.0, 1.0, 1.0])
+    looking, telling = phases(progress, [1.0, 1.0])
     near = runs_on_same_graph(run, progress=looking)
-    names = other_seeds({run.name: run}, near, telling).get(run.name, [])
-    opening(0, 1)
-    return list(sound_runs(quick_runs(run, names), MOST - 1, beside=[run]))
+    return other_seeds({run.name: run}, near, telling).get(run.name, [])
 
 
 def choose_setting(run: Run) -> AgreementSetting:

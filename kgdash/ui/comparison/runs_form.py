@@ -12,7 +12,7 @@ from kgdash.runs.library import list_runs, named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.runtime.computed import refuse
-from kgdash.ui.runtime.loaded_runs import check_together, load_source, quick_runs
+from kgdash.ui.runtime.loaded_runs import check_together, load_beside, quick_runs
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import choose_run
 from kgdash.ui.runtime.sidebar import settings
@@ -125,7 +125,7 @@ def _load(lines: list[str], run: Run) -> list[Run]:
         source, _, dataset = line.partition(_BEFORE_DATASET)
         if not source.strip():
             continue
-        loaded = load_source(source, dataset)
+        loaded = load_beside(source, dataset)
         if loaded.digest != run.digest:
             runs.append(loaded)
             check_together(runs)

@@ -26,6 +26,7 @@ from kgdash.runs.loading import load
 from kgdash.runs.owner import owner_of
 from kgdash.ui.runtime.held import held_bytes
 from kgdash.ui.runtime.page_turns import turn_at
+from kgdash.ui.runtime.short_memory import is_short
 
 #: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
 #: larger than so many bytes, all that a trust card may ask: names take fifty times that in memory
@@ -48,15 +49,37 @@ def load_source(source: str, dataset: str = "") -> Run:
     :param dataset: for a PyKEEN directory; may be empty
     :raises KgdashError: as `kgdash.runs.loading.load`
     """
-    name = source.strip()
-    folder = run_folder(name)  # refused here, whoever loaded it before
-    of = dataset.strip() or None
-    stamp = _stamp(folder, of)
-    load_once = _load_small if not of and is_small(stamp) else _load
-    key = name, of, stamp
+    return _load_asked(_asked_for(source, dataset))
+
+
+def load_beside(source: str, dataset: str = "") -> Run:
+    """Load a run beside others of a page, as `load_source`: where memory is short, none is added.
+
+    :raises KgdashError: as `load_source`; on a server that has too much in use, saying so
+    """
+    key = _asked_for(source, dataset)
+    if not _is_at_hand(key) and is_short(visitor().owner):
+        raise KgdashError(
+            f"the server's memory is short, and {key[0]} is not loaded: take fewer runs, or try "
+            "again in a minute"
+        )
+    return _load_asked(key)
+
+
+def _asked_for(source: str, dataset: str) -> _Key:
+    name, of = source.strip(), dataset.strip() or None
+    return name, of, _stamp(run_folder(name), of)  # refused here, whoever loaded it before
+
+
+def _is_at_hand(key: _Key) -> bool:
+    return (opened := _opened.get(key)) is not None and opened.run() is not None
+
+
+def _load_asked(key: _Key) -> Run:
+    _, dataset, stamp = key
+    load_once = _load_small if not dataset and is_small(stamp) else _load
     # What a model is made of may take as much again.
-    at_hand = (opened := _opened.get(key)) is not None and opened.run() is not None
-    with nullcontext() if at_hand else turn_at("loads", 1):
+    with nullcontext() if _is_at_hand(key) else turn_at("loads", 1):
         run: Run = load_once(*key)
     _note(load_once, key, run)
     return run
@@ -148,7 +171,8 @@ def sound_runs(
 ) -> dict[str, Run]:
     """Load the runs of some names but those that are damaged: they are nobody's choice.
 
-    On a server those that take more than 1 GiB together are not loaded, and none after them.
+    On a server those that take more than 1 GiB together are not loaded, and none after them; where
+    memory is short, those that are loaded are taken alone.
 
     :param most: at which to stop; None: all
     :param beside: other runs of the page
@@ -158,7 +182,7 @@ def sound_runs(
         if most is not None and len(found) >= most:
             break
         try:
-            loaded = load_source(name)
+            loaded = load_beside(name)
         except KgdashError:
             continue
         if not _fit_together([*beside, *found.values(), loaded]):

@@ -10,13 +10,14 @@ from kgdash.errors import KgdashError
 from kgdash.graph import IDS
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import keep_run, rename_run
-from kgdash.ui.runtime import loaded_runs
+from kgdash.ui.runtime import loaded_runs, short_memory
 from kgdash.ui.runtime.held import held_bytes
 from kgdash.ui.runtime.loaded_runs import (
     _stamp,
     check_together,
     forget_runs,
     is_small,
+    load_beside,
     load_source,
     quick_runs,
     sound_runs,
@@ -155,14 +156,29 @@ def test_no_more_are_loaded_than_the_page_holds(monkeypatch, as_visitor):
     run, *others = map(load_source, names)
     together = sum(map(loaded_runs._weight, [run, *others[:2]]))
     monkeypatch.setattr(loaded_runs, "_TOGETHER", together)
-    asked, load = [], loaded_runs.load_source
-    monkeypatch.setattr(loaded_runs, "load_source", lambda name: asked.append(name) or load(name))
+    asked, load = [], loaded_runs.load_beside
+    monkeypatch.setattr(loaded_runs, "load_beside", lambda name: asked.append(name) or load(name))
     found = [*names[1:3], "none", *names[3:], names[1]]
     assert list(sound_runs(found, beside=[run])) == names[1:]
     as_visitor(name="ada", folder="a")
     asked.clear()
     assert list(sound_runs(found, beside=[run])) == names[1:3]
     assert asked == found[:4]
+
+
+def test_where_memory_is_short_no_run_is_loaded_beside_others(monkeypatch, as_visitor):
+    """Two tabs that compared eight of 0.5 MB zipped took 3 GB, each within its own bound."""
+    load_source("umls-rotate")
+    forget_runs([id(run.graph) for run, _ in loaded_runs.loaded_runs() if "pairre" in run.name])
+    monkeypatch.setattr(short_memory, "own_memory", lambda: 2**40)
+    assert load_beside("umls-rotate").name == "umls-rotate"
+    as_visitor(name="ada", folder="a")
+    assert load_beside("umls-rotate").name == "umls-rotate"
+    with pytest.raises(KgdashError, match="memory is short, and umls-pairre is not loaded: take"):
+        load_beside("umls-pairre")
+    assert list(sound_runs(["umls-pairre", "umls-rotate"])) == ["umls-rotate"]
+    assert load_source("umls-pairre").name == "umls-pairre"
+    assert load_beside("umls-pairre").name == "umls-pairre"
 
 
 def test_a_dataset_outside_the_roots_is_not_looked_at(tmp_path, as_visitor):
