@@ -128,6 +128,10 @@ class Goes:
             self._goes = True
             asyncio.get_running_loop().call_soon(self._go)
 
+    def remove(self, asker: Sequence[str], do: Callable[[], bool]) -> None:
+        """Have something not done, if it has not been."""
+        self._waiting.remove(asker, do)
+
     def _go(self) -> None:
         done = 0
         try:

@@ -7,6 +7,7 @@ at one go, their words have bounds, and nothing behind uvicorn ever learns of wh
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -89,6 +90,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         super().__init__(config, *arguments, **named)
         self.conn = PlainRequests(config.h11_max_incomplete_event_size)
         self._asker = tuple[str, ...]()
+        self._turn: Callable[[], bool] | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
@@ -99,8 +101,10 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         _silent[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Forget the connection, and what waits of it."""
         self.forget()
+        if self._turn is not None:
+            self.beginning.remove(self._asker, self._turn)
         super().connection_lost(exc)
 
     def forget(self) -> None:
@@ -140,7 +144,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         """Read no more before it is one's turn, and then this first."""
         self._unset_keepalive_if_required()
         self.transport.pause_reading()
-        self.beginning.put(self._asker, partial(self._begin, data))
+        self._turn = partial(self._begin, data)
+        self.beginning.put(self._asker, self._turn)
 
     @property
     def _body_to_come(self) -> int | None:
@@ -159,6 +164,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
 
     def _begin(self, data: bytes) -> bool:
         """Read on, unless the connection has ended, and return whether there was anything to."""
+        self._turn = None
         if self.transport.is_closing():
             return False
         self.transport.resume_reading()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-from collections import deque
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 from typing import Generic, TypeVar
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Hashable)
 
 
 def networks(address: str) -> tuple[str, ...]:
@@ -29,12 +29,12 @@ def networks(address: str) -> tuple[str, ...]:
 
 
 class Waiting(Generic[T]):
-    """Who waits for a turn, by the networks that they come from, one within the other."""
+    """Who waits for a turn, each once, by the networks they come from, one within the other."""
 
     def __init__(self) -> None:
         self.count = 0
         self._parts: dict[str, Waiting[T]] = {}
-        self._here: deque[T] = deque()
+        self._here = OrderedDict[T, None]()
 
     def put(self, asker: Sequence[str], comes: T) -> None:
         """Have somebody wait behind all of the same network, and one of each other."""
@@ -42,19 +42,31 @@ class Waiting(Generic[T]):
         if asker:
             self._parts.setdefault(asker[0], Waiting()).put(asker[1:], comes)
         else:
-            self._here.append(comes)
+            self._here[comes] = None
 
     def first(self) -> T:
         """Take away whose turn it is: networks go round, and within each its parts."""
         self.count -= 1
         if self._here:
-            return self._here.popleft()
+            return self._here.popitem(last=False)[0]
         name = next(iter(self._parts))
         part = self._parts.pop(name)
         found = part.first()
         if part.count:
             self._parts[name] = part  # behind all others
         return found
+
+    def remove(self, asker: Sequence[str], goes: T) -> bool:
+        """Take away somebody who waits no more; return whether they were there."""
+        if asker:
+            part = self._parts.get(asker[0])
+            was_there = part is not None and part.remove(asker[1:], goes)
+            if part is not None and not part.count:
+                del self._parts[asker[0]]
+        elif was_there := goes in self._here:
+            del self._here[goes]
+        self.count -= was_there
+        return was_there
 
     def make_room(self, asker: Sequence[str]) -> T | None:
         """Take away the last of the network that has most who wait; None where it is one's own."""
@@ -79,7 +91,7 @@ class Waiting(Generic[T]):
             found = part._last_of(part._largest())
         else:
             part.count -= 1
-            found = part._here.pop()
+            found = part._here.popitem()[0]
         if not part.count:
             del self._parts[name]
         return found

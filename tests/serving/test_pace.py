@@ -4,7 +4,11 @@ import asyncio
 import random
 from functools import partial
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from kgdash.serving.pace import Full, Goes, Turns
+from kgdash.serving.waiting import Waiting
 from tests.support.own_loop import run_apart
 
 
@@ -54,6 +58,22 @@ def test_so_many_may_wait():
 
     assert [type(end) for end in run_apart(all_come())] == [type(None)] * 3 + [Full] * 2
     assert run_apart(all_come()).count(None) == 3, "nothing is left of them"
+
+
+@given(
+    st.lists(st.text("abc", min_size=3, max_size=3), max_size=20),
+    st.sets(st.integers(0, 19)),
+)
+def test_who_goes_away_is_taken_out_and_nobody_else(askers, leave):
+    line, left = Waiting[int](), set(range(len(askers))) - leave
+    for number, asker in enumerate(askers):
+        line.put(asker, number)
+    for number in leave & set(range(len(askers))):
+        assert line.remove(askers[number], number)
+        assert not line.remove(askers[number], number)
+    assert line.count == len(left)
+    assert {line.first() for _ in left} == left
+    assert not line._parts
 
 
 def test_who_has_most_makes_room_for_others():

@@ -167,6 +167,28 @@ def test_parts_of_a_body_come_at_once_where_they_are_worth_it(monkeypatch, answe
     run_apart(come())
 
 
+def test_what_has_ended_waits_no_more(monkeypatch):
+    """Heads of 16 KB of 1,800 connections a second, each ended at once, took 3.3 GB in 95 s."""
+    goes = reading.UnhurriedHTTP.beginning
+    monkeypatch.setattr(goes, "_go", lambda: None)
+
+    async def come() -> list[int]:
+        async with served(ok) as port:
+            for number in range(3):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                while goes._waiting.count == number:
+                    await asyncio.sleep(0)
+            counts = []
+            for end in (0, 2, 1):
+                reading._end_silent(end)
+                await asyncio.sleep(0.01)
+                counts.append(goes._waiting.count)
+            return counts
+
+    assert run_apart(come()) == [3, 1, 0]
+
+
 @pytest.mark.parametrize("size", [1, 100, 4096])
 def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, size):
     """Caddy sends 4,096 bytes of headers by their names: long cookies come before who asks."""
