@@ -97,3 +97,7 @@ def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> str:
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     choices = ", ".join(known) if 0 < len(known) <= _FEW else f"{len(known):,} known"
     return f"unknown {kind} {name!r} in {where} ({choices}){hint}"
+
+
+class OwnLineFull(KgdashError):
+    """A visitor of a server has as many computations under way or in line as they may."""

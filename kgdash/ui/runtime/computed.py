@@ -17,7 +17,7 @@ from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.page_turns import turn_given_back
 from kgdash.ui.runtime.result_cache import memory
-from kgdash.ui.runtime.shared_jobs import shared_jobs
+from kgdash.ui.runtime.shared_jobs import is_for_another_s_bound, shared_jobs
 from kgdash.ui.runtime.visitors import stay_admitted
 from kgdash.ui.runtime.waiting_aside import wait_aside
 
@@ -89,12 +89,14 @@ def _leave_former(label: str, key: tuple[Hashable, ...]) -> None:
         stop_waiting()
 
 
-def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) -> Any:
+def _result_beside(
+    slot: Any, label: str, key: tuple[Hashable, ...], work: Any, own: bool = False
+) -> Any:
     """Wait for a job that may wait for a worker process, and return its result."""
     waited = st.session_state.get(_WAITED)
     if waited is None or waited.key != key:
         stop_waiting()
-        waited = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep))
+        waited = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep), own)
         st.session_state[_WAITED] = waited
     job = waited.job
     report = reporter(slot, label, key, lambda: job.place)
@@ -104,6 +106,8 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
             report(*job.progress)
             give_way()
     stop_waiting()
+    if is_for_another_s_bound(job):
+        return _result_beside(slot, label, key, work, own=True)
     if isinstance(job.error, KgdashError):
         raise job.error
     if job.status != "done":

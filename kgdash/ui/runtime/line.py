@@ -16,7 +16,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from kgdash.errors import KgdashError
+from kgdash.errors import KgdashError, OwnLineFull
 from kgdash.files.event_log import note
 from kgdash.files.lock import locks_awaited
 from kgdash.progress import Progress
@@ -141,7 +141,7 @@ class Line:
         with self._changed:
             own = [each for each in self._tickets if (each.rank, each.owner) == (rank, owner)]
             if owner and len(own) >= OWN_MOST:
-                raise KgdashError(
+                raise OwnLineFull(
                     f"{OWN_MOST} computations that you asked for are under way or in line: stop "
                     "one, or try again when one has ended"
                 )

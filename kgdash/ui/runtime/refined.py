@@ -23,7 +23,7 @@ from kgdash.ui.runtime.computed import (
 from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.page_turns import turn_given_back
 from kgdash.ui.runtime.result_cache import memory
-from kgdash.ui.runtime.shared_jobs import Waiting, own_jobs, shared_jobs
+from kgdash.ui.runtime.shared_jobs import Waiting, is_for_another_s_bound, own_jobs, shared_jobs
 from kgdash.ui.runtime.waiting_aside import wait_aside
 
 #: seconds that a first result is held back in case that the last one is there by then
@@ -35,7 +35,7 @@ _POLL = 0.5
 _JOB = "refining_job"
 
 
-def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
+def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call, own: bool = False) -> Any:
     """Return the best result that there is by now, and go on computing in the background.
 
     The last result is remembered for all sessions. Until it is there, each run of the page gets
@@ -47,6 +47,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
     :param label: what is computed, as users read it
     :param key: all that the results depend on, the run's identity first
     :param steps: takes the progress to report to and the latest result; yields ever better ones
+    :param own: whether a computation that another visitor asked for does not count
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     found = memory().get(key)
@@ -58,7 +59,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
         stop_refining()
         end_if_stopped(label, key)
         jobs = shared_jobs() if goes_out(steps) else own_jobs()
-        waiting = jobs.join(key, label, lambda keep: Job(steps, finished=keep))
+        waiting = jobs.join(key, label, lambda keep: Job(steps, finished=keep), own)
         st.session_state[_JOB] = waiting
     job = waiting.job
     report = reporter(slot, label, key, lambda: job.place)
@@ -71,6 +72,8 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
         job.wait(job.started + _PATIENCE - time.monotonic())
     if job.status == "failed":
         stop_refining()
+        if is_for_another_s_bound(job):
+            return refined(label, key, steps, own=True)
         if isinstance(job.error, KgdashError):
             refuse(job.error)
         raise RuntimeError(f"{label} failed") from job.error

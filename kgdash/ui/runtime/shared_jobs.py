@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from kgdash.errors import OwnLineFull
+from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.background import Job
 from kgdash.ui.runtime.line import OWN_MOST, line
 from kgdash.ui.runtime.result_cache import memory
@@ -81,15 +83,17 @@ class SharedJobs:
         # A session may go while this thread holds the lock: its finalizer runs anywhere.
         self._guard = threading.RLock()
 
-    def join(self, key: Key, label: str, start: Start) -> Waiting:
+    def join(self, key: Key, label: str, start: Start, own: bool = False) -> Waiting:
         """Wait for the job of a key.
 
         :param label: what is computed, as users read it
         :param start: used if there is no job that runs, or has a result
+        :param own: whether one that another visitor asked for does not count
         """
         with self._guard:
             shared = self._jobs.get(key)
-            if shared is None or _is_over(shared.job):
+            is_another_s = own and shared is not None and shared.job.owner != visitor().owner
+            if shared is None or is_another_s or _is_over(shared.job):
                 shared = Shared(key, start(lambda result: self._finished(key, result)))
                 self._jobs[key] = shared
             return Waiting(self, shared, label)
@@ -141,6 +145,11 @@ class SharedJobs:
 def _is_over(job: Job) -> bool:
     """Tell whether a job has nothing to go on from, or failed."""
     return job.status == "failed" or (job.status == "stopped" and job.latest is None)
+
+
+def is_for_another_s_bound(job: Job) -> bool:
+    """Tell whether a job was refused since who began it, another visitor, has too many."""
+    return isinstance(job.error, OwnLineFull) and job.owner != visitor().owner
 
 
 def shared_jobs() -> SharedJobs:

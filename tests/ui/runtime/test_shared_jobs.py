@@ -4,10 +4,19 @@ import gc
 import threading
 
 import pytest
+import streamlit as st
 
+from kgdash.errors import OwnLineFull
+from kgdash.files.visitor import visitor
+from kgdash.ui.runtime import computed, refined
 from kgdash.ui.runtime import shared_jobs as module
 from kgdash.ui.runtime.background import Job
-from kgdash.ui.runtime.shared_jobs import SharedJobs, own_jobs, shared_jobs
+from kgdash.ui.runtime.shared_jobs import (
+    SharedJobs,
+    is_for_another_s_bound,
+    own_jobs,
+    shared_jobs,
+)
 
 PATIENCE = 60
 
@@ -61,6 +70,47 @@ def test_who_asks_for_the_same_gets_the_same(jobs, steps, kept):
     assert other.job.wait(PATIENCE)
     assert kept == {("a",): "exact", ("b",): "exact"}
     assert not jobs._jobs
+
+
+@pytest.mark.parametrize("compute", [computed._result_beside, refined.refined])
+def test_another_s_bound_refuses_nobody_else(compute, jobs, as_visitor, monkeypatch):
+    """One account that asked again and again kept another's page from opening for a minute."""
+    begun = []
+
+    def work(progress, latest):
+        begun.append(visitor().owner)
+        if begun == ["eve"]:
+            eve_waits.wait(PATIENCE)
+            raise OwnLineFull("4 computations that you asked for")
+        yield "exact"
+
+    for page_work in (computed, refined):
+        monkeypatch.setattr(page_work, "shared_jobs", lambda: jobs)
+    monkeypatch.setattr(refined, "goes_out", lambda steps: True)
+    eve_waits = threading.Event()
+    as_visitor(name="eve", folder="eve")
+    eves = jobs.join(("a",), "Counting", lambda keep: Job(work, finished=keep))
+    as_visitor(name="hal", folder="hal")
+    threading.Timer(0.2, eve_waits.set).start()
+    slot = [st.empty()] if compute is computed._result_beside else []
+    assert compute(*slot, "Counting", ("a",), work) == "exact"
+    assert begun == ["eve", "hal"]
+    assert eves.job.status == "failed"
+    assert is_for_another_s_bound(eves.job)
+    as_visitor(name="eve", folder="eve")
+    assert not is_for_another_s_bound(eves.job)
+
+
+def test_one_of_one_s_own_takes_another_s_place(jobs, steps, as_visitor):
+    as_visitor(name="eve", folder="eve")
+    eves = join(jobs, steps)
+    as_visitor(name="hal", folder="hal")
+    assert join(jobs, steps).job is eves.job
+    own = jobs.join(("a",), "Counting", lambda keep: Job(steps, finished=keep), own=True)
+    assert own.job is not eves.job
+    assert jobs.join(("a",), "Counting", Job, own=True).job is own.job
+    eves.leave()
+    assert own.status == "running"
 
 
 def test_it_ends_when_the_last_one_leaves(jobs, steps, kept):
