@@ -80,6 +80,8 @@ def _interval_of_means(values: np.ndarray, bootstrap: Bootstrap) -> tuple[np.nda
 
     Below ten rows, of which resamples vary too little, those of Student's t; from `LARGE` rows on
     those of the normal interval, as for groups of triples. NaN where all values are equal.
+
+    :param values: in [−1, 1], as the ends are
     """
     count, columns = values.shape
     if count < _FEWEST:
@@ -92,6 +94,7 @@ def _interval_of_means(values: np.ndarray, bootstrap: Bootstrap) -> tuple[np.nda
         rng = np.random.default_rng(bootstrap.seed)
         times = rng.multinomial(count, np.full(count, 1 / count), size=bootstrap.resamples)
         low, high = percentile_interval(times @ values / count, bootstrap.level)
+    low, high = np.clip((low, high), -1.0, 1.0)
     same = rounded(low) == rounded(high)
     return np.where(same, np.nan, low), np.where(same, np.nan, high)
 

@@ -18,6 +18,7 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.comparison.graph_parts import PARTS, Partition, find_parts
 from kgdash.studies.comparison.model_selection import (
+    _interval_of_means,
     describe_selection,
     pair_correlations,
     pair_differences,
@@ -322,3 +323,12 @@ def test_refusals(runs):
     alone = Partition("subgraphs", GRAPH, ("E7",), subgraphs=(runs[0].subgraph(7, size=1),))
     with pytest.raises(KgdashError, match="none of the 1 subgraphs holds a test triple"):
         part_scores(runs, alone)
+
+
+def test_intervals_of_few_parts_stay_where_values_can_be():
+    """Agreement of orders in five parts was −0.511 to 1.71; ρ is at most 1."""
+    values = np.array([[1.0, 1], [1, -1], [1, 1], [-1, 1], [1, 1]])
+    low, high = _interval_of_means(values, Bootstrap())
+    half = stats.t.ppf(0.975, 4) * 0.4  # of four ones and a minus one, s is 0.894
+    assert low == pytest.approx([0.6 - half] * 2)
+    assert high.tolist() == [1.0, 1.0]
