@@ -99,6 +99,10 @@ class Job:
         """The folder of who asked for it; "" of nobody in particular."""
         return self._state.owner
 
+    def hand_over(self, owner: str) -> None:
+        """Count it from now on for another visitor, who waits for it, too."""
+        self._state.owner = owner
+
     @property
     def error(self) -> BaseException | None:
         """What the computation raised, if it failed."""
@@ -231,7 +235,7 @@ def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     assert steps is not None
     try:
         if isinstance(steps, Call):
-            results: Iterable[Any] = call_results(steps, kind, report, placed, state.owner)
+            results: Iterable[Any] = call_results(steps, kind, report, placed, lambda: state.owner)
         else:
             results = steps(report, state.latest)
         for result in results:

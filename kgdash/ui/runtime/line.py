@@ -47,13 +47,13 @@ class _GaveUp(Exception):
 class _Ticket:
     """A call in line or running.
 
-    ``used``: seconds of processes; ``since``: its turn's begin; ``paused``: its last one's end;
-    ``is_early``: whether it has its turn before others because it may hold a lock.
+    ``asker``: names who asks by now; ``used``: seconds of processes; ``since``: its turn's begin;
+    ``paused``: its last one's end; ``is_early``: has it its turn as it may hold a lock.
     """
 
     rank: int
     number: int
-    owner: str
+    asker: Callable[[], str]
     used: float = 0.0
     since: float | None = None
     paused: float = 0.0
@@ -88,7 +88,7 @@ class Line:
         kind: str,
         progress: Progress,
         placed: Callable[[int], None],
-        owner: str = "",
+        owner: Callable[[], str] = str,
     ) -> Iterator[Any]:
         """Yield what a call yields in a process, whenever it has its turn.
 
@@ -100,7 +100,7 @@ class Line:
         :param progress: called several times a second while it runs; may raise to end it
         :param placed: is told the place in line, from 1, several times a second while it waits, and
             0 once it runs; may raise to end it
-        :param owner: names who asked; "" is nobody in particular, who may have as many as fit
+        :param owner: names who asks by now; "" is nobody in particular, who may have as many as fit
         :raises KgdashError: if there are too many calls, of all or of the owner's, or as
             `Worker.results`
         :raises WorkFailed: as `Worker.results`
@@ -137,10 +137,10 @@ class Line:
         """Return how many calls wait for a turn."""
         return len(self._order())
 
-    def _enter(self, rank: int, owner: str) -> _Ticket:
+    def _enter(self, rank: int, asker: Callable[[], str]) -> _Ticket:
         with self._changed:
-            own = [each for each in self._tickets if (each.rank, each.owner) == (rank, owner)]
-            if owner and len(own) >= OWN_MOST:
+            own = [each for each in self._tickets if (each.rank, each.asker()) == (rank, asker())]
+            if asker() and len(own) >= OWN_MOST:
                 raise OwnLineFull(
                     f"{OWN_MOST} computations that you asked for are under way or in line: stop "
                     "one, or try again when one has ended"
@@ -150,7 +150,7 @@ class Line:
                 if last.rank <= rank:
                     raise _too_many()
                 last.is_refused = True  # a preparation makes room for a page
-            ticket = _Ticket(rank, next(self._numbers), owner)
+            ticket = _Ticket(rank, next(self._numbers), asker)
             self._tickets.append(ticket)
             return ticket
 
@@ -244,7 +244,8 @@ class Line:
                 if self._is_held_up(each):
                     return (-1, each.paused)
                 is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
-                own = (other for other in self._tickets if each.owner and other.owner == each.owner)
+                owner = each.asker()
+                own = (other for other in self._tickets if owner and other.asker() == owner)
                 before = sum(other.number < each.number for other in own)
                 return each.rank, is_stuck, each.used, before, each.number
 
@@ -285,9 +286,8 @@ class Line:
 
 
 def _too_many() -> KgdashError:
-    return KgdashError(
-        f"{MOST} computations are under way or in line: try again when one has ended"
-    )
+    told = f"{MOST} computations are under way or in line: try again when one has ended"
+    return KgdashError(told)
 
 
 #: the line of so many workers, made once

@@ -42,7 +42,11 @@ def goes_out(work: Any) -> TypeGuard[Call]:
 
 
 def call_results(
-    call: Call, kind: str, progress: Progress, placed: Callable[[int], None], owner: str = ""
+    call: Call,
+    kind: str,
+    progress: Progress,
+    placed: Callable[[int], None],
+    owner: Callable[[], str] = str,
 ) -> Iterator[Any]:
     """Yield what a call returns, or everything that it yields, from wherever it is made.
 
@@ -57,7 +61,7 @@ def call_results(
     if sent is None:
         here = _Here(call, out, progress, placed, lowest=kind == "preparation")
         try:
-            yield from here.results(owner if kind == "page" and out else "")
+            yield from here.results(owner() if kind == "page" and out else "")
             return
         except _TooLong as long:
             (sent,) = long.args

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Hashable
+from itertools import count
 from typing import Any
 
 import streamlit as st
@@ -25,10 +26,10 @@ _SPARED = OWN_MOST - 1
 
 
 class Shared:
-    """A job that ``waiting`` sessions wait for."""
+    """A job, and whose sessions wait for it: ``askers``, by a number of each wait."""
 
     def __init__(self, key: Key, job: Job) -> None:
-        self.key, self.job, self.waiting = key, job, 0
+        self.key, self.job, self.askers = key, job, dict[int, str]()
 
 
 class Waiting:
@@ -80,6 +81,7 @@ class SharedJobs:
         """
         self._keep, self._spared = keep, spared
         self._jobs: dict[Key, Shared] = {}
+        self._numbers = count()
         # A session may go while this thread holds the lock: its finalizer runs anywhere.
         self._guard = threading.RLock()
 
@@ -101,13 +103,13 @@ class SharedJobs:
     def count(self, waiting: Waiting, shared: Shared) -> weakref.finalize[..., Waiting]:
         """Count a session that waits; return what counts it no more."""
         with self._guard:
-            shared.waiting += 1
-            return weakref.finalize(waiting, self._left, shared)
+            shared.askers[number := next(self._numbers)] = visitor().owner
+            return weakref.finalize(waiting, self._left, shared, number)
 
     def end_unless_others_wait(self, shared: Shared, is_counted: bool) -> None:
         """Stop and forget a job that only who asks this waits for."""
         with self._guard:
-            if shared.waiting <= is_counted:
+            if len(shared.askers) <= is_counted:
                 self._stop(shared)
 
     def started_again(self, shared: Shared) -> Shared:
@@ -118,12 +120,17 @@ class SharedJobs:
                 found.job = found.job.again()
             return found
 
-    def _left(self, shared: Shared) -> None:
-        """Count one less, and stop the oldest of too many of one visitor that nobody looks at."""
+    def _left(self, shared: Shared, number: int) -> None:
+        """Count one less, and stop the oldest of too many of one visitor that nobody looks at.
+
+        A job that others wait for, and who asked for it no more, is theirs.
+        """
         with self._guard:
-            shared.waiting -= 1
-            owner = shared.job.owner
-            unseen = [e for e in self._jobs.values() if not e.waiting and e.job.owner == owner]
+            del shared.askers[number]
+            left, owner = list(shared.askers.values()), shared.job.owner
+            if left and owner not in left:
+                shared.job.hand_over(left[0])
+            unseen = [e for e in self._jobs.values() if not e.askers and e.job.owner == owner]
             unseen.sort(key=lambda each: each.job.started)
             going = [each for each in unseen if each.job.status == "running"]
             spared = going[-self._spared :] if self._spared else []

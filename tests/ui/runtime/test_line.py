@@ -64,7 +64,7 @@ class Asked:
 
     def _ask(self):
         try:
-            asked = (self, self._kind, self._report, self._placed, self._owner)
+            asked = (self, self._kind, self._report, self._placed, lambda: self._owner)
             for result in self._line.results(*asked):
                 self.found.append(result)
         except Exception as error:
@@ -350,6 +350,19 @@ def test_nobody_takes_the_line_alone(one):
     for each in (*ada, *others):
         each.go.set()
     for each in (*ada, *others):
+        each.end()
+
+
+def test_what_was_handed_over_counts_for_who_has_it(one):
+    ada = [Asked(one, str(number), owner="ada") for number in range(OWN_MOST)]
+    wait_until(lambda: one.waiting == OWN_MOST - 1)
+    ada[-1]._owner = "bob"
+    ada.append(Asked(one, "one more", owner="ada"))
+    wait_until(lambda: one.waiting == OWN_MOST)
+    assert not any(each.error for each in ada)
+    for each in ada:
+        each.go.set()
+    for each in ada:
         each.end()
 
 

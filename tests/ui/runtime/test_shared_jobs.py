@@ -113,6 +113,20 @@ def test_one_of_one_s_own_takes_another_s_place(jobs, steps, as_visitor):
     assert own.status == "running"
 
 
+def test_it_is_of_who_still_waits(jobs, steps, as_visitor):
+    """Four that another looked at, too, kept who had stopped them from all that is long."""
+    as_visitor(name="hal", folder="hal")
+    hals, also = join(jobs, steps), join(jobs, steps)
+    as_visitor(name="gus", folder="gus")
+    guss = join(jobs, steps)
+    hals.leave()
+    assert guss.job.owner == "hal"
+    also.leave()
+    assert guss.job.owner == "gus"
+    guss.leave()
+    assert guss.status == "stopped"
+
+
 def test_it_ends_when_the_last_one_leaves(jobs, steps, kept):
     one, two = join(jobs, steps), join(jobs, steps)
     one.leave()
