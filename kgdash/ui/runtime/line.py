@@ -1,8 +1,8 @@
 """Who has a worker process next: one line for all sessions.
 
-Who computed least comes first, of new calls those of who has no other, and what pages wait for
-before preparations: a call that has had its turn is paused, keeps its process with all that is in
-it, and goes back into line.
+Who computed least lately comes first, of new calls those of who has no other, and what pages wait
+for before preparations: a call that has had its turn is paused, keeps its process with all that is
+in it, and goes back into line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from typing import Any
@@ -21,6 +20,7 @@ from kgdash.files.event_log import note
 from kgdash.files.lock import locks_awaited
 from kgdash.progress import Progress
 from kgdash.runs.worker import Worker
+from kgdash.ui.runtime.ticket import RecentUse, Ticket
 
 #: how many calls run at once; 0, or unset: everything stays in threads
 SETTING = "KGDASH_WORKERS"
@@ -43,29 +43,6 @@ class _GaveUp(Exception):
     """Raised out of the report of a paused call whose process another one needs."""
 
 
-@dataclass(eq=False)
-class _Ticket:
-    """A call in line or running.
-
-    ``asker``: names who asks by now; ``used``: seconds of processes; ``since``: its turn's begin;
-    ``paused``: its last one's end; ``is_early``: has it its turn as it may hold a lock.
-    """
-
-    rank: int
-    number: int
-    asker: Callable[[], str]
-    used: float = 0.0
-    since: float | None = None
-    paused: float = 0.0
-    is_early: bool = False
-    worker: Worker | None = None
-    is_refused: bool = False
-
-    def spent(self) -> float:
-        """Return the seconds of processes until now."""
-        return self.used + (0.0 if self.since is None else time.monotonic() - self.since)
-
-
 class Line:
     """Calls that wait for a turn in a process, or have it, and the processes."""
 
@@ -76,10 +53,11 @@ class Line:
         """
         self.workers = workers
         self._start = start
-        self._tickets: list[_Ticket] = []
+        self._tickets: list[Ticket] = []
         self._idle: list[Worker] = []
         self._changed = threading.Condition()
         self._numbers = count(1)
+        self._lately = RecentUse()
         self._was_early = False  # the latest turn: no two of these follow each other
 
     def results(
@@ -137,7 +115,7 @@ class Line:
         """Return how many calls wait for a turn."""
         return len(self._order())
 
-    def _enter(self, rank: int, asker: Callable[[], str]) -> _Ticket:
+    def _enter(self, rank: int, asker: Callable[[], str]) -> Ticket:
         with self._changed:
             own = [each for each in self._tickets if (each.rank, each.asker()) == (rank, asker())]
             if asker() and len(own) >= OWN_MOST:
@@ -150,17 +128,19 @@ class Line:
                 if last.rank <= rank:
                     raise _too_many()
                 last.is_refused = True  # a preparation makes room for a page
-            ticket = _Ticket(rank, next(self._numbers), asker)
+            ticket = Ticket(rank, next(self._numbers), asker, self._lately.of((rank, asker())))
             self._tickets.append(ticket)
             return ticket
 
-    def _leave(self, ticket: _Ticket) -> None:
+    def _leave(self, ticket: Ticket) -> None:
         self._let_go(ticket)
         with self._changed:
+            if owner := ticket.asker():
+                self._lately.add((ticket.rank, owner), ticket.used)
             self._tickets.remove(ticket)
             self._changed.notify_all()
 
-    def _let_go(self, ticket: _Ticket) -> None:
+    def _let_go(self, ticket: Ticket) -> None:
         """Take its process from a call."""
         with self._changed:
             worker, ticket.worker = ticket.worker, None
@@ -172,7 +152,7 @@ class Line:
         if worker is not None and not is_kept:
             worker.close()
 
-    def _await_turn(self, ticket: _Ticket, kind: str, placed: Callable[[int], None]) -> Worker:
+    def _await_turn(self, ticket: Ticket, kind: str, placed: Callable[[int], None]) -> Worker:
         for look in count():
             if self._has_turn(ticket):
                 break
@@ -186,7 +166,7 @@ class Line:
         assert ticket.worker is not None
         return ticket.worker
 
-    def _has_turn(self, ticket: _Ticket) -> bool:
+    def _has_turn(self, ticket: Ticket) -> bool:
         """Begin a turn if it is there."""
         with self._changed:
             if ticket.is_refused:
@@ -208,13 +188,13 @@ class Line:
             ticket.since = time.monotonic()
             return True
 
-    def _is_paused(self, ticket: _Ticket) -> bool:
+    def _is_paused(self, ticket: Ticket) -> bool:
         """End the turn of a running call if it has to."""
         with self._changed:
             if ticket.is_refused:
                 raise _too_many()
             busy = self._busy()
-            last = max(busy, key=lambda each: (each.rank, each.spent()), default=None)
+            last = max(busy, key=lambda each: (each.rank, each.share()), default=None)
             if ticket is not last:
                 return False
             if len(busy) <= self.workers and not self._is_wanted(ticket, len(busy)):
@@ -224,7 +204,7 @@ class Line:
             self._changed.notify_all()
             return True
 
-    def _is_wanted(self, ticket: _Ticket, busy: int) -> bool:
+    def _is_wanted(self, ticket: Ticket, busy: int) -> bool:
         """Tell whether the next one in line shall have the turn of a running call."""
         order = self._order()
         if not order or busy < self.workers or ticket.since is None:
@@ -233,25 +213,25 @@ class Line:
         if ticket.is_early or self._is_held_up(first):
             return had_turn
         if first.rank == ticket.rank:
-            return had_turn and first.used < ticket.spent()
+            return had_turn and first.share() < ticket.share()
         return first.rank < ticket.rank
 
-    def _order(self) -> list[_Ticket]:
+    def _order(self) -> list[Ticket]:
         """Return who waits, the next one first."""
         with self._changed:
 
-            def key(each: _Ticket) -> tuple[Any, ...]:
+            def key(each: Ticket) -> tuple[Any, ...]:
                 if self._is_held_up(each):
                     return (-1, each.paused)
                 is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
                 owner = each.asker()
                 own = (other for other in self._tickets if owner and other.asker() == owner)
                 before = sum(other.number < each.number for other in own)
-                return each.rank, is_stuck, each.used, before, each.number
+                return each.rank, is_stuck, each.share(), before, each.number
 
             return sorted((each for each in self._tickets if each.since is None), key=key)
 
-    def _busy(self) -> list[_Ticket]:
+    def _busy(self) -> list[Ticket]:
         """Return who runs, but for those that wait for a lock."""
         return [
             each
@@ -268,7 +248,7 @@ class Line:
         spare = self.workers + _MORE - len(held)
         return min(spare, self.workers - sum(map(bool, held))) if rank else spare
 
-    def _gives_up_process(self, ticket: _Ticket, order: list[_Ticket]) -> bool:
+    def _gives_up_process(self, ticket: Ticket, order: list[Ticket]) -> bool:
         """Tell whether the next one has no process and takes it from this paused call."""
         first = order[0]
         holders = [each for each in order if each.worker is not None]
@@ -276,7 +256,7 @@ class Line:
         takes = first.worker is None and (first.rank < ticket.rank or is_new)
         return takes and self._spare(first.rank) <= 0 and ticket is holders[-1]
 
-    def _is_held_up(self, ticket: _Ticket) -> bool:
+    def _is_held_up(self, ticket: Ticket) -> bool:
         """Tell whether a call was paused long and may hold an awaited lock."""
         if ticket.worker is None or ticket.since is not None or self._was_early:
             return False

@@ -353,6 +353,26 @@ def test_nobody_takes_the_line_alone(one):
         each.end()
 
 
+def test_who_leaves_call_after_call_goes_behind(one):
+    """One account that left pages in four tabs kept another's Inspect for 43 s, which takes 4."""
+    eve = Asked(one, "left", owner="eve")
+    wait_until(lambda: eve.place == 0)
+    time.sleep(0.3)
+    eve.stop()
+    wait_until(lambda: not one._tickets)
+    assert one._lately.of((0, "eve")) >= 0.3
+    first, paused = Asked(one, "first"), Asked(one, "paused", owner="hal")
+    wait_until(lambda: paused.place == 1)
+    new = Asked(one, "again", owner="eve")
+    wait_until(lambda: new.place == 2)
+    next(each for each in one._tickets if each.asker() == "hal").used = 0.1
+    assert [each.asker() for each in one._order()] == ["hal", "eve"]
+    for each in (first, paused, new):
+        each.go.set()
+    for each in (first, paused, new):
+        each.end()
+
+
 def test_what_was_handed_over_counts_for_who_has_it(one):
     ada = [Asked(one, str(number), owner="ada") for number in range(OWN_MOST)]
     wait_until(lambda: one.waiting == OWN_MOST - 1)
