@@ -100,4 +100,13 @@ def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> str:
 
 
 class OwnLineFull(KgdashError):
-    """A visitor of a server has as many computations under way or in line as they may."""
+    """A visitor of a server, ``owner``, has as many computations in line as they may."""
+
+    def __init__(self, message: str, owner: str) -> None:
+        """Take what users read, and whose bound it was."""
+        super().__init__(message)
+        self.owner = owner
+
+    def __reduce__(self) -> tuple:
+        """Go to other processes whole."""
+        return type(self), (str(self), self.owner)

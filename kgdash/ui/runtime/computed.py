@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -89,32 +89,31 @@ def _leave_former(label: str, key: tuple[Hashable, ...]) -> None:
         stop_waiting()
 
 
-def _result_beside(
-    slot: Any, label: str, key: tuple[Hashable, ...], work: Any, own: bool = False
-) -> Any:
+def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) -> Any:
     """Wait for a job that may wait for a worker process, and return its result."""
-    waited = st.session_state.get(_WAITED)
-    if waited is None or waited.key != key:
+    found, own, waited = None, False, cast(Any, None)
+    report = reporter(slot, label, key, lambda: waited.job.place)  # one: it makes a button
+    while found is None:
+        waited = st.session_state.get(_WAITED)
+        if waited is None or waited.key != key:
+            stop_waiting()
+            waited = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep), own)
+            st.session_state[_WAITED] = waited
+        job = waited.job
+        give_way = partial(wait_aside, slot, label, waited, partial(stop_computing, key))
+        with turn_given_back(give_way):
+            while not job.wait(0.1):
+                report(*job.progress)
+                give_way()
         stop_waiting()
-        waited = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep), own)
-        st.session_state[_WAITED] = waited
-    job = waited.job
-    report = reporter(slot, label, key, lambda: job.place)
-    give_way = partial(wait_aside, slot, label, waited, partial(stop_computing, key))
-    with turn_given_back(give_way):
-        while not job.wait(0.1):
-            report(*job.progress)
-            give_way()
-    stop_waiting()
-    if is_for_another_s_bound(job):
-        return _result_beside(slot, label, key, work, own=True)
-    if isinstance(job.error, KgdashError):
-        raise job.error
-    if job.status != "done":
-        raise RuntimeError(f"{label} failed") from job.error
-    if (found := job.latest) is None:  # let go of meanwhile
-        found = memory().get(key)
-    return _result_beside(slot, label, key, work) if found is None else found
+        if own := is_for_another_s_bound(job):
+            continue
+        if isinstance(job.error, KgdashError):
+            raise job.error
+        if job.status != "done":
+            raise RuntimeError(f"{label} failed") from job.error
+        found = job.latest if job.latest is not None else memory().get(key)  # let go of meanwhile
+    return found
 
 
 def refuse(error: KgdashError) -> Any:

@@ -121,7 +121,8 @@ class Line:
             if asker() and len(own) >= OWN_MOST:
                 raise OwnLineFull(
                     f"{OWN_MOST} computations that you asked for are under way or in line: stop "
-                    "one, or try again when one has ended"
+                    "one, or try again when one has ended",
+                    asker(),
                 )
             if len(self._tickets) >= MOST:
                 last = max(self._tickets, key=lambda each: (each.rank, each.number))

@@ -35,7 +35,7 @@ _POLL = 0.5
 _JOB = "refining_job"
 
 
-def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call, own: bool = False) -> Any:
+def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
     """Return the best result that there is by now, and go on computing in the background.
 
     The last result is remembered for all sessions. Until it is there, each run of the page gets
@@ -47,13 +47,46 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call, own: boo
     :param label: what is computed, as users read it
     :param key: all that the results depend on, the run's identity first
     :param steps: takes the progress to report to and the latest result; yields ever better ones
-    :param own: whether a computation that another visitor asked for does not count
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     found = memory().get(key)
     if found is not None:
         stop_refining()
         return found
+    own, is_refused = False, True
+    report = reporter(slot, label, key, lambda: waiting.job.place)  # one: it makes a button
+    while is_refused:
+        waiting = _joined(label, key, steps, own)
+        job = waiting.job
+        give_way = partial(wait_aside, slot, label, waiting, partial(stop_computing, key))
+        with turn_given_back(give_way):
+            while not job.wait_for_result(0.1):
+                report(*job.progress)
+                give_way()
+            own = is_refused = is_for_another_s_bound(job)
+            if is_refused:
+                stop_refining()
+                continue
+            slot.empty()
+            job.wait(job.started + _PATIENCE - time.monotonic())
+    if job.status == "failed":
+        stop_refining()
+        if isinstance(job.error, KgdashError):
+            refuse(job.error)
+        raise RuntimeError(f"{label} failed") from job.error
+    result = job.latest
+    if job.status == "done" or result is None:
+        stop_refining()
+    if result is None:  # it was let go of meanwhile
+        st.rerun()
+    return result
+
+
+def _joined(label: str, key: tuple[Hashable, ...], steps: Steps | Call, own: bool) -> Waiting:
+    """Wait for the computation that the session waits for already, or begin.
+
+    :param own: whether one that another visitor asked for does not count
+    """
     waiting = _waiting_for(key)
     if waiting is None or was_stopped(key):
         stop_refining()
@@ -61,26 +94,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call, own: boo
         jobs = shared_jobs() if goes_out(steps) else own_jobs()
         waiting = jobs.join(key, label, lambda keep: Job(steps, finished=keep), own)
         st.session_state[_JOB] = waiting
-    job = waiting.job
-    report = reporter(slot, label, key, lambda: job.place)
-    give_way = partial(wait_aside, slot, label, waiting, partial(stop_computing, key))
-    with turn_given_back(give_way):
-        while not job.wait_for_result(0.1):
-            report(*job.progress)
-            give_way()
-        slot.empty()
-        job.wait(job.started + _PATIENCE - time.monotonic())
-    if job.status == "failed":
-        stop_refining()
-        if is_for_another_s_bound(job):
-            return refined(label, key, steps, own=True)
-        if isinstance(job.error, KgdashError):
-            refuse(job.error)
-        raise RuntimeError(f"{label} failed") from job.error
-    result = job.latest
-    if job.status == "done":
-        stop_refining()
-    return refined(label, key, steps) if result is None else result
+    return waiting
 
 
 def show_refinement(summary: Callable[[Any], str]) -> None:

@@ -128,7 +128,7 @@ class SharedJobs:
         with self._guard:
             del shared.askers[number]
             left, owner = list(shared.askers.values()), shared.job.owner
-            if left and owner not in left:
+            if left and owner not in left and shared.job.status == "running":
                 shared.job.hand_over(left[0])
             unseen = [e for e in self._jobs.values() if not e.askers and e.job.owner == owner]
             unseen.sort(key=lambda each: each.job.started)
@@ -155,8 +155,8 @@ def _is_over(job: Job) -> bool:
 
 
 def is_for_another_s_bound(job: Job) -> bool:
-    """Tell whether a job was refused since who began it, another visitor, has too many."""
-    return isinstance(job.error, OwnLineFull) and job.owner != visitor().owner
+    """Tell whether a job was refused since another visitor, who began it, has too many."""
+    return isinstance(job.error, OwnLineFull) and job.error.owner != visitor().owner
 
 
 def shared_jobs() -> SharedJobs:

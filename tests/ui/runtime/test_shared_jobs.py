@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 
 import pytest
 import streamlit as st
@@ -73,28 +74,39 @@ def test_who_asks_for_the_same_gets_the_same(jobs, steps, kept):
 
 
 @pytest.mark.parametrize("compute", [computed._result_beside, refined.refined])
-def test_another_s_bound_refuses_nobody_else(compute, jobs, as_visitor, monkeypatch):
-    """One account that asked again and again kept another's page from opening for a minute."""
+@pytest.mark.parametrize("leaves", [False, True])
+def test_another_s_bound_refuses_nobody_else(compute, leaves, jobs, as_visitor, monkeypatch):
+    """One account that asked again and again kept another's page from opening for a minute.
+
+    Whichever of the two wakes first, and whether the page has shown a Stop by then.
+    """
     begun = []
 
     def work(progress, latest):
         begun.append(visitor().owner)
         if begun == ["eve"]:
-            eve_waits.wait(PATIENCE)
-            raise OwnLineFull("4 computations that you asked for")
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                time.sleep(0.05)
+                progress(1, 2)
+            if leaves:  # as who wakes first does, with what is refused
+                eve_left.start()
+            raise OwnLineFull("4 computations that you asked for", "eve")
         yield "exact"
 
     for page_work in (computed, refined):
         monkeypatch.setattr(page_work, "shared_jobs", lambda: jobs)
     monkeypatch.setattr(refined, "goes_out", lambda steps: True)
-    eve_waits = threading.Event()
+    buttons = []
+    monkeypatch.setattr(computed.st, "button", lambda *_, key, **__: buttons.append(key))
     as_visitor(name="eve", folder="eve")
     eves = jobs.join(("a",), "Counting", lambda keep: Job(work, finished=keep))
+    eve_left = threading.Timer(0.02, eves.leave)
     as_visitor(name="hal", folder="hal")
-    threading.Timer(0.2, eve_waits.set).start()
     slot = [st.empty()] if compute is computed._result_beside else []
     assert compute(*slot, "Counting", ("a",), work) == "exact"
     assert begun == ["eve", "hal"]
+    assert len(buttons) == 1
     assert eves.job.status == "failed"
     assert is_for_another_s_bound(eves.job)
     as_visitor(name="eve", folder="eve")
