@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, file_util
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
@@ -123,6 +123,8 @@ class Protection:
             app = plain_page("Not found", "<p>Nothing is at this address.</p>", 404)
         elif Headers(scope=scope).get("service-worker") == "script":
             app = Response(_WORKER, media_type="text/javascript")
+        elif _is_ahead(Headers(scope=scope)):
+            app = PlainTextResponse("ask when somebody goes there", 503)
         elif _is_led_here(scope):
             app = _question(scope)
         elif scope["path"] in _LOG_IN and scope["method"] != "GET":
@@ -182,6 +184,14 @@ def _secured(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
     if name.lower() != b"set-cookie" or b"; secure" in value.lower():
         return header
     return name, value + b"; Secure"
+
+
+def _is_ahead(headers: Headers) -> bool:
+    """Tell whether a browser asks before anybody goes there: it does not say whose page wants it.
+
+    Once somebody does, it asks again.
+    """
+    return any("prefetch" in headers.get(name, "") for name in ("sec-purpose", "purpose", "x-moz"))
 
 
 def _is_led_here(scope: Scope) -> bool:

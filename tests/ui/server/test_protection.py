@@ -53,6 +53,18 @@ def test_log_in_is_asked_for_by_links_alone(path):
         assert answered({"type": "http", "path": path, "method": method})[0]["status"] == status
 
 
+@pytest.mark.parametrize("header", [b"sec-purpose", b"purpose", b"x-moz"])
+@pytest.mark.parametrize("path", ["/", "/inspect", "/auth/logout", "/static/js/index.js"])
+def test_nothing_is_fetched_ahead(path, header):
+    """What a foreign page has fetched ahead does not say so: it opened without a question.
+
+    A log-in was ended by it.
+    """
+    headers = [(b"host", b"localhost"), (header, b"prefetch;prerender")]
+    scope = {"type": "http", "path": path, "query_string": b"run=umls-rotate", "headers": headers}
+    assert answered(scope)[0]["status"] == 503
+
+
 @pytest.mark.parametrize("path", ["/", "/sw.js", "/oauth2callback", "/static/js/index.js"])
 def test_service_workers_of_what_was_here_before_end_themselves(path):
     """One of another account's, which had the port for a while, was code in every page."""
