@@ -21,8 +21,9 @@ from kgdash.scoring.form_parts import (
 #: weights, as for 1,600 relations of 200 dimensions: they are held, and made from as large a copy
 _MOST_MATRICES, _FREE_MATRICES = 2**28, 2**26
 
-#: likewise of what a server opens for its visitors, and up to how many times as many as the weights
-_FREE_SERVED, _DENSEST_SERVED = 2**24, 4
+#: likewise of what a server opens for its visitors, and up to how many times as many as the
+#: weights, which in a file may be packed a hundredfold
+_FREE_SERVED, _DENSEST_SERVED = 2**24, 1
 
 #: numbers of a vector up to which HolE's products are summed one by one: time grows with the square
 _WIDEST_CIRCLE = 2**12

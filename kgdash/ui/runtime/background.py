@@ -49,6 +49,8 @@ class _State:
         #: when, and at which share, progress was first reported
         self.since: tuple[float, float] | None = None
         self.cancel = threading.Event()
+        #: what it is refused by, if it is not just asked to end
+        self.refusal: KgdashError | None = None
         self.ready = threading.Event()
         self.ended = threading.Event()
         self.complete = False
@@ -102,6 +104,11 @@ class Job:
     def hand_over(self, owner: str) -> None:
         """Count it from now on for another visitor, who waits for it, too."""
         self._state.owner = owner
+
+    def refuse(self, error: KgdashError) -> None:
+        """End it as failed."""
+        self._state.refusal = error
+        self._state.cancel.set()
 
     @property
     def error(self) -> BaseException | None:
@@ -216,14 +223,14 @@ def forget_jobs(graphs: Collection[int]) -> None:
 def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():
-            raise _Cancelled
+            raise state.refusal or _Cancelled
         state.progress = (done, total)
         if state.since is None:
             state.since = (time.monotonic(), done / max(total, 1e-9))
 
     def placed(place: int) -> None:
         if state.cancel.is_set():
-            raise _Cancelled
+            raise state.refusal or _Cancelled
         if state.place and not place:  # the pace is that of the turn
             state.since = None
         state.place = place

@@ -110,6 +110,12 @@ class Line:
             if self.workers and not self._idle and not self._tickets:
                 self._idle.append(self._start())
 
+    def has_room(self, owner: str) -> bool:
+        """Tell whether a visitor has fewer calls that pages wait for than they may."""
+        with self._changed:
+            own = sum(not each.rank and each.asker() == owner for each in self._tickets)
+        return not owner or own < OWN_MOST
+
     @property
     def waiting(self) -> int:
         """Return how many calls wait for a turn."""
@@ -119,11 +125,7 @@ class Line:
         with self._changed:
             own = [each for each in self._tickets if (each.rank, each.asker()) == (rank, asker())]
             if asker() and len(own) >= OWN_MOST:
-                raise OwnLineFull(
-                    f"{OWN_MOST} computations that you asked for are under way or in line: stop "
-                    "one, or try again when one has ended",
-                    asker(),
-                )
+                raise own_line_full(asker())
             if len(self._tickets) >= MOST:
                 last = max(self._tickets, key=lambda each: (each.rank, each.number))
                 if last.rank <= rank:
@@ -264,6 +266,15 @@ class Line:
         waits = (each.worker is not None and each.worker.waits for each in self._tickets)
         is_long = time.monotonic() - ticket.paused >= _HELD_UP
         return is_long and (locks_awaited() > 0 or any(waits))
+
+
+def own_line_full(owner: str) -> OwnLineFull:
+    """Make the refusal of what is more than a visitor may have in line."""
+    told = (
+        f"{OWN_MOST} computations that you asked for are under way or in line: stop one, or try "
+        "again when one has ended"
+    )
+    return OwnLineFull(told, owner)
 
 
 def _too_many() -> KgdashError:

@@ -57,13 +57,7 @@ def load_beside(source: str, dataset: str = "") -> Run:
 
     :raises KgdashError: as `load_source`; on a server that has too much in use, saying so
     """
-    key = _asked_for(source, dataset)
-    if not _is_at_hand(key) and is_short(visitor().owner):
-        raise KgdashError(
-            f"the server's memory is short, and {key[0]} is not loaded: take fewer runs, or try "
-            "again in a minute"
-        )
-    return _load_asked(key)
+    return _load_asked(_asked_for(source, dataset), beside=True)
 
 
 def _asked_for(source: str, dataset: str) -> _Key:
@@ -75,11 +69,16 @@ def _is_at_hand(key: _Key) -> bool:
     return (opened := _opened.get(key)) is not None and opened.run() is not None
 
 
-def _load_asked(key: _Key) -> Run:
-    _, dataset, stamp = key
+def _load_asked(key: _Key, beside: bool = False) -> Run:
+    name, dataset, stamp = key
     load_once = _load_small if not dataset and is_small(stamp) else _load
     # What a model is made of may take as much again.
     with nullcontext() if _is_at_hand(key) else turn_at("loads", 1):
+        if beside and not _is_at_hand(key) and is_short(visitor().owner):
+            raise KgdashError(
+                f"the server's memory is short, and {name} is not loaded: take fewer runs, or try "
+                "again in a minute"
+            )
         run: Run = load_once(*key)
     _note(load_once, key, run)
     return run

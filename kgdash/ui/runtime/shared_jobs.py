@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 from typing import Any
 
@@ -13,7 +13,7 @@ import streamlit as st
 from kgdash.errors import OwnLineFull
 from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.background import Job
-from kgdash.ui.runtime.line import OWN_MOST, line
+from kgdash.ui.runtime.line import OWN_MOST, line, own_line_full
 from kgdash.ui.runtime.result_cache import memory
 
 Key = tuple[Hashable, ...]
@@ -129,7 +129,7 @@ class SharedJobs:
             del shared.askers[number]
             left, owner = list(shared.askers.values()), shared.job.owner
             if left and owner not in left and shared.job.status == "running":
-                shared.job.hand_over(left[0])
+                _hand_over(shared.job, left)
             unseen = [e for e in self._jobs.values() if not e.askers and e.job.owner == owner]
             unseen.sort(key=lambda each: each.job.started)
             going = [each for each in unseen if each.job.status == "running"]
@@ -147,6 +147,17 @@ class SharedJobs:
         self._keep(key, result)
         with self._guard:
             self._jobs.pop(key, None)
+
+
+def _hand_over(job: Job, left: Sequence[str]) -> None:
+    """Count a job for one of those who wait for it; where all of them have as many as they may, for
+    nobody: it is refused.
+    """
+    owner = next(filter(line().has_room, left), None)
+    if owner is None:
+        job.refuse(own_line_full(left[0]))
+    else:
+        job.hand_over(owner)
 
 
 def _is_over(job: Job) -> bool:

@@ -376,7 +376,9 @@ def test_who_leaves_call_after_call_goes_behind(one):
 def test_what_was_handed_over_counts_for_who_has_it(one):
     ada = [Asked(one, str(number), owner="ada") for number in range(OWN_MOST)]
     wait_until(lambda: one.waiting == OWN_MOST - 1)
+    assert (one.has_room("ada"), one.has_room("bob"), one.has_room("")) == (False, True, True)
     ada[-1]._owner = "bob"
+    assert one.has_room("ada")
     ada.append(Asked(one, "one more", owner="ada"))
     wait_until(lambda: one.waiting == OWN_MOST)
     assert not any(each.error for each in ada)

@@ -139,6 +139,25 @@ def test_it_is_of_who_still_waits(jobs, steps, as_visitor):
     assert guss.status == "stopped"
 
 
+@pytest.mark.parametrize("full", [{"gus"}, {"gus", "dan"}])
+def test_it_is_of_nobody_who_has_as_many_as_they_may(full, jobs, steps, as_visitor, monkeypatch):
+    """Who joined what another began and stopped came to hold all 16 places in line."""
+    monkeypatch.setattr(module.line(), "has_room", lambda owner: owner not in full)
+    waits = {}
+    for name in ("hal", "gus", "dan"):
+        as_visitor(name=name, folder=name)
+        waits[name] = join(jobs, steps)
+    waits["hal"].leave()
+    job = waits["gus"].job
+    if "dan" not in full:
+        assert (job.owner, job.status) == ("dan", "running")
+    else:
+        assert job.wait(PATIENCE)
+        assert isinstance(job.error, OwnLineFull)
+        assert job.error.owner == "gus"
+        assert str(job.error).startswith("4 computations that you asked for")
+
+
 def test_it_ends_when_the_last_one_leaves(jobs, steps, kept):
     one, two = join(jobs, steps), join(jobs, steps)
     one.leave()
