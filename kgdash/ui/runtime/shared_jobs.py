@@ -150,8 +150,9 @@ class SharedJobs:
 
 
 def _hand_over(job: Job, left: Sequence[str]) -> None:
-    """Count a job for one of those who wait for it; where all of them have as many as they may, for
-    nobody: it is refused.
+    """Count a job for one of those who wait for it.
+
+    Where all of them have as many as they may, it is refused.
     """
     owner = next(filter(line().has_room, left), None)
     if owner is None:
