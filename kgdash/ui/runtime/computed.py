@@ -95,7 +95,7 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
     report = reporter(slot, label, key, lambda: waited.job.place)  # one: it makes a button
     while found is None:
         waited = st.session_state.get(_WAITED)
-        if waited is None or waited.key != key:
+        if waited is None or waited.key != key or waited.status == "stopped":
             stop_waiting()
             waited = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep), own)
             st.session_state[_WAITED] = waited

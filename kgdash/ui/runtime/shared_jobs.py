@@ -9,6 +9,8 @@ from itertools import count
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kgdash.errors import OwnLineFull
 from kgdash.files.visitor import visitor
@@ -26,10 +28,15 @@ _SPARED = OWN_MOST - 1
 
 
 class Shared:
-    """A job, and whose sessions wait for it: ``askers``, by a number of each wait."""
+    """A job, and whose sessions wait for it: ``askers``, visitor and session by number."""
 
     def __init__(self, key: Key, job: Job) -> None:
-        self.key, self.job, self.askers = key, job, dict[int, str]()
+        self.key, self.job, self.askers = key, job, dict[int, tuple[str, str]]()
+
+    def seen_by(self, but: int = 0) -> list[str]:
+        """Name the visitors of those who wait in a tab that is open, but for one's number."""
+        askers = self.askers.items()
+        return [owner for number, (owner, tab) in askers if number != but and _is_open(tab)]
 
 
 class Waiting:
@@ -39,7 +46,7 @@ class Waiting:
         """Made by `SharedJobs.join`."""
         self.shared, self.label = shared, label
         self._jobs = jobs
-        self._leave = jobs.count(self, shared)
+        self._number, self._leave = jobs.count(self, shared)
 
     @property
     def key(self) -> Key:
@@ -58,15 +65,15 @@ class Waiting:
         return "stopped" if has_left else self.job.status
 
     def leave(self) -> None:
-        """Wait no more: without anybody else who does, the job ends."""
-        self._jobs.end_unless_others_wait(self.shared, self._leave.alive)
+        """Wait no more: without an open tab that does, the job ends."""
+        self._jobs.end_unless_others_wait(self.shared, self._number)
         self._leave()
 
     def go_on(self) -> None:
         """Wait again; what was stopped is started again from its latest result, for all."""
         self.shared = self._jobs.started_again(self.shared)
         if not self._leave.alive:
-            self._leave = self._jobs.count(self, self.shared)
+            self._number, self._leave = self._jobs.count(self, self.shared)
 
 
 class SharedJobs:
@@ -81,7 +88,7 @@ class SharedJobs:
         """
         self._keep, self._spared = keep, spared
         self._jobs: dict[Key, Shared] = {}
-        self._numbers = count()
+        self._numbers = count(1)
         # A session may go while this thread holds the lock: its finalizer runs anywhere.
         self._guard = threading.RLock()
 
@@ -100,16 +107,16 @@ class SharedJobs:
                 self._jobs[key] = shared
             return Waiting(self, shared, label)
 
-    def count(self, waiting: Waiting, shared: Shared) -> weakref.finalize[..., Waiting]:
-        """Count a session that waits; return what counts it no more."""
+    def count(self, waiting: Waiting, shared: Shared) -> tuple[int, weakref.finalize[..., Waiting]]:
+        """Count a session that waits; return its number, and what counts it no more."""
         with self._guard:
-            shared.askers[number := next(self._numbers)] = visitor().owner
-            return weakref.finalize(waiting, self._left, shared, number)
+            shared.askers[number := next(self._numbers)] = visitor().owner, _this_tab()
+            return number, weakref.finalize(waiting, self._left, shared, number)
 
-    def end_unless_others_wait(self, shared: Shared, is_counted: bool) -> None:
-        """Stop and forget a job that only who asks this waits for."""
+    def end_unless_others_wait(self, shared: Shared, number: int) -> None:
+        """Stop and forget a job that nobody else looks at."""
         with self._guard:
-            if len(shared.askers) <= is_counted:
+            if not shared.seen_by(but=number):
                 self._stop(shared)
 
     def started_again(self, shared: Shared) -> Shared:
@@ -127,9 +134,10 @@ class SharedJobs:
         """
         with self._guard:
             del shared.askers[number]
-            left, owner = list(shared.askers.values()), shared.job.owner
-            if left and owner not in left and shared.job.status == "running":
-                _hand_over(shared.job, left)
+            owner, waiting = shared.job.owner, {owner for owner, _ in shared.askers.values()}
+            seen_by = shared.seen_by()
+            if seen_by and owner not in waiting and shared.job.status == "running":
+                _hand_over(shared.job, seen_by)
             unseen = [e for e in self._jobs.values() if not e.askers and e.job.owner == owner]
             unseen.sort(key=lambda each: each.job.started)
             going = [each for each in unseen if each.job.status == "running"]
@@ -147,6 +155,17 @@ class SharedJobs:
         self._keep(key, result)
         with self._guard:
             self._jobs.pop(key, None)
+
+
+def _this_tab() -> str:
+    """Return the number of this thread's session; "" of a thread that has none."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context is not None else ""
+
+
+def _is_open(tab: str) -> bool:
+    """Tell whether a session is connected: Streamlit keeps one that is not for a while."""
+    return not tab or not runtime.exists() or runtime.get_instance().is_active_session(tab)
 
 
 def _hand_over(job: Job, left: Sequence[str]) -> None:

@@ -158,6 +158,27 @@ def test_it_is_of_nobody_who_has_as_many_as_they_may(full, jobs, steps, as_visit
         assert str(job.error).startswith("4 computations that you asked for")
 
 
+def test_who_closed_the_tab_does_not_count(jobs, steps, as_visitor, monkeypatch):
+    """Who had opened what another began, and closed the tabs, was refused all that is long."""
+    closed, tab = set(), ["hal's"]
+    monkeypatch.setattr(module, "_this_tab", lambda: tab[0])
+    monkeypatch.setattr(module, "_is_open", lambda tab: tab not in closed)
+    waits = {}
+    for name in ("hal", "gus", "dan"):
+        as_visitor(name=name, folder=name)
+        tab[0] = name
+        waits[name] = join(jobs, steps)
+    closed.add("gus")
+    job = waits["hal"].job
+    waits["hal"].leave()
+    assert (job.owner, job.status) == ("dan", "running")
+    waits["dan"].leave()
+    assert job.status == "stopped"
+    as_visitor(name="gus", folder="gus")
+    assert waits["gus"].status == "stopped"  # who comes back begins anew
+    assert join(jobs, steps).job is not job
+
+
 def test_it_ends_when_the_last_one_leaves(jobs, steps, kept):
     one, two = join(jobs, steps), join(jobs, steps)
     one.leave()
