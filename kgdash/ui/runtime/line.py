@@ -111,9 +111,11 @@ class Line:
                 self._idle.append(self._start())
 
     def has_room(self, owner: str) -> bool:
-        """Tell whether a visitor has fewer calls that pages wait for than they may."""
-        with self._changed:
-            own = sum(not each.rank and each.asker() == owner for each in self._tickets)
+        """Tell whether a visitor has fewer calls that pages wait for than they may.
+
+        Without the lock: who asks may hold one that a finalizer waits for in who has this one.
+        """
+        own = sum(not each.rank and each.asker() == owner for each in tuple(self._tickets))
         return not owner or own < OWN_MOST
 
     @property
