@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import Any
 
@@ -133,15 +133,13 @@ class Line:
                 if last.rank <= rank:
                     raise _too_many()
                 last.is_refused = True  # a preparation makes room for a page
-            ticket = Ticket(rank, next(self._numbers), asker, self._lately.of((rank, asker())))
+            ticket = Ticket(rank, next(self._numbers), asker, partial(self._lately.of, rank))
             self._tickets.append(ticket)
             return ticket
 
     def _leave(self, ticket: Ticket) -> None:
         self._let_go(ticket)
         with self._changed:
-            if owner := ticket.asker():
-                self._lately.add((ticket.rank, owner), ticket.used)
             self._tickets.remove(ticket)
             self._changed.notify_all()
 
@@ -149,13 +147,17 @@ class Line:
         """Take its process from a call."""
         with self._changed:
             worker, ticket.worker = ticket.worker, None
-            ticket.used, ticket.since = ticket.spent(), None
+            self._end_turn(ticket)
             is_kept = worker is not None and worker.is_alive() and len(self._idle) < self.workers
             if is_kept and worker is not None:
                 self._idle.append(worker)
             self._changed.notify_all()
         if worker is not None and not is_kept:
             worker.close()
+
+    def _end_turn(self, ticket: Ticket) -> None:
+        if (seconds := ticket.end_turn()) and (owner := ticket.asker()):
+            self._lately.add(ticket.rank, owner, seconds)
 
     def _await_turn(self, ticket: Ticket, kind: str, placed: Callable[[int], None]) -> Worker:
         for look in count():
@@ -204,7 +206,7 @@ class Line:
                 return False
             if len(busy) <= self.workers and not self._is_wanted(ticket, len(busy)):
                 return False
-            ticket.used, ticket.since = ticket.spent(), None
+            self._end_turn(ticket)
             ticket.paused = time.monotonic()
             self._changed.notify_all()
             return True
@@ -232,7 +234,7 @@ class Line:
                 owner = each.asker()
                 own = (other for other in self._tickets if owner and other.asker() == owner)
                 before = sum(other.number < each.number for other in own)
-                return each.rank, is_stuck, each.share(), before, each.number
+                return each.rank, is_stuck, each.share(), each.used, before, each.number
 
             return sorted((each for each in self._tickets if each.since is None), key=key)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kgdash.runs.worker import Worker
@@ -18,32 +18,36 @@ class RecentUse:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Begin with nobody."""
-        self._now, self._used = now, dict[Hashable, tuple[float, float]]()
+        self._now, self._used = now, dict[tuple[int, str], tuple[float, float]]()
 
-    def of(self, who: Hashable) -> float:
-        """Return the seconds of somebody."""
-        used, at = self._used.get(who, (0.0, 0.0))
+    def of(self, rank: int, owner: str) -> float:
+        """Return the seconds of a visitor for one kind of work."""
+        used, at = self._used.get((rank, owner), (0.0, 0.0))
         return used * math.exp2((at - self._now()) / _HALF)
 
-    def add(self, who: Hashable, seconds: float) -> None:
-        """Count more, and forget of whom next to nothing is left."""
-        self._used[who] = self.of(who) + seconds, self._now()
-        self._used = {each: self._used[each] for each in self._used if self.of(each) > _FORGOTTEN}
+    def add(self, rank: int, owner: str, seconds: float) -> None:
+        """Count seconds until now, and forget of whom next to nothing is left.
+
+        Each of them counts by its age: ∫ 2^(−t / half) dt from 0, at most half / ln 2 together.
+        """
+        counted = _HALF / math.log(2) * (1 - math.exp2(-seconds / _HALF))
+        self._used[rank, owner] = self.of(rank, owner) + counted, self._now()
+        self._used = {who: use for who, use in self._used.items() if self.of(*who) > _FORGOTTEN}
 
 
 @dataclass(eq=False)
 class Ticket:
     """A call in line or running.
 
-    ``asker``: names who asks by now; ``lately``: seconds of processes that they used before it;
-    ``used``: those of its own; ``since``: its turn's begin; ``paused``: its last one's end;
-    ``is_early``: whether it has its turn before others because it may hold a lock.
+    ``asker``: names who asks by now; ``lately``: gives the seconds of processes that a visitor used
+    in the last minutes; ``used``: those of this call; ``since``: its turn's begin; ``paused``: its
+    last one's end; ``is_early``: whether it has its turn before others because it may hold a lock.
     """
 
     rank: int
     number: int
     asker: Callable[[], str]
-    lately: float = 0.0
+    lately: Callable[[str], float] = lambda owner: 0.0
     used: float = 0.0
     since: float | None = None
     paused: float = 0.0
@@ -51,10 +55,20 @@ class Ticket:
     worker: Worker | None = None
     is_refused: bool = False
 
-    def spent(self) -> float:
-        """Return the seconds of processes until now."""
-        return self.used + (0.0 if self.since is None else time.monotonic() - self.since)
+    def turn(self) -> float:
+        """Return the seconds of this turn, 0 between two."""
+        return 0.0 if self.since is None else time.monotonic() - self.since
+
+    def end_turn(self) -> float:
+        """End the turn, and return its seconds."""
+        seconds = self.turn()
+        self.used, self.since = self.used + seconds, None
+        return seconds
 
     def share(self) -> float:
-        """Return the seconds by which its turn comes: who leaves call after call goes behind."""
-        return self.lately + self.spent()
+        """Return the seconds by which its turn comes: who leaves call after call goes behind.
+
+        Of a visitor what they used lately, by whichever call; of nobody in particular the call's.
+        """
+        owner = self.asker()
+        return self.turn() + (self.lately(owner) if owner else self.used)

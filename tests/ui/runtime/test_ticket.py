@@ -2,20 +2,36 @@
 
 import pytest
 
-from kgdash.ui.runtime.ticket import RecentUse
+from kgdash.ui.runtime.ticket import RecentUse, Ticket
 
 
 def test_use_counts_for_half_after_half_a_minute_and_is_forgotten():
     now = [100.0]
     used = RecentUse(lambda: now[0])
-    assert used.of("ada") == 0
-    used.add("ada", 8)
-    used.add("bob", 1)
+    assert used.of(0, "ada") == 0
+    used.add(0, "ada", 0.1)
+    assert used.of(0, "ada") == pytest.approx(0.1, rel=2e-3)
+    used.add(1, "bob", 1)
     now[0] += 30
-    assert used.of("ada") == pytest.approx(4)
-    used.add("ada", 2)
-    assert used.of("ada") == pytest.approx(6)
+    assert used.of(0, "ada") == pytest.approx(0.05, rel=2e-3)
     now[0] += 300
-    assert used.of("ada") == pytest.approx(6 / 1024)
-    used.add("eve", 1)
-    assert set(used._used) == {"eve"}
+    used.add(0, "eve", 1)
+    assert set(used._used) == {(0, "eve")}
+
+
+def test_hours_at_one_go_count_as_if_they_were_told_second_by_second():
+    """Else who had computed for ten minutes would wait ten minutes for the next page."""
+    now = [0.0]
+    at_once, slowly = RecentUse(lambda: now[0]), RecentUse(lambda: now[0])
+    for _ in range(600):
+        now[0] += 1
+        slowly.add(0, "ada", 1)
+    at_once.add(0, "ada", 600)
+    assert at_once.of(0, "ada") == pytest.approx(slowly.of(0, "ada"))
+    assert at_once.of(0, "ada") == pytest.approx(43.28, abs=0.01)
+
+
+def test_a_call_shares_what_its_visitor_used():
+    ticket = Ticket(0, 1, lambda: "ada", lambda owner: {"ada": 7.0}[owner], used=3.0)
+    assert ticket.share() == 7
+    assert Ticket(0, 1, str, used=3.0).share() == 3
