@@ -24,7 +24,7 @@ MOST_SAID = 2**9
 
 #: beginnings of the names of headers that Python takes apart word by word -> bytes of all of them
 _WORDS = {
-    (b"x-forwarded-",): MOST_SAID,
+    (b"x-forwarded-for", b"x-forwarded-proto"): MOST_SAID,
     (b"connection", b"upgrade", b"sec-websocket-"): 2**9,
     (b"accept", b"content-", b"if-", b"range"): 2**10,
 }

@@ -223,14 +223,14 @@ def forget_jobs(graphs: Collection[int]) -> None:
 def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():
-            raise state.refusal or _Cancelled
+            raise _Cancelled
         state.progress = (done, total)
         if state.since is None:
             state.since = (time.monotonic(), done / max(total, 1e-9))
 
     def placed(place: int) -> None:
         if state.cancel.is_set():
-            raise state.refusal or _Cancelled
+            raise _Cancelled
         if state.place and not place:  # the pace is that of the turn
             state.since = None
         state.place = place
@@ -251,7 +251,7 @@ def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
         finished(state.latest)
         state.steps, state.complete = None, True
     except _Cancelled:
-        ended = "stopped"
+        ended, state.error = "stopped", state.refusal
     except KgdashError as error:
         state.steps, state.error = None, error.with_traceback(None)
         ended, more = "failed", {"error": type(error).__name__}

@@ -35,6 +35,10 @@ _LOADED, _SMALL, _SMALL_LOADED = 9, 2**18, 64
 #: bytes that the runs of one page may hold together
 _TOGETHER = 2**30
 
+#: bytes beyond the bound of memory, which pages that run may need, from which on none is loaded
+#: beside others
+_BEYOND = 2**29
+
 #: seconds for which a run counts as somebody's who asked for it
 _LATELY = 600.0
 
@@ -74,7 +78,7 @@ def _load_asked(key: _Key, beside: bool = False) -> Run:
     load_once = _load_small if not dataset and is_small(stamp) else _load
     # What a model is made of may take as much again.
     with nullcontext() if _is_at_hand(key) else turn_at("loads", 1):
-        if beside and not _is_at_hand(key) and is_short(visitor().owner):
+        if beside and not _is_at_hand(key) and is_short(visitor().owner, _BEYOND):
             raise KgdashError(
                 f"the server's memory is short, and {name} is not loaded: take fewer runs, or try "
                 "again in a minute"
@@ -170,8 +174,8 @@ def sound_runs(
 ) -> dict[str, Run]:
     """Load the runs of some names but those that are damaged: they are nobody's choice.
 
-    On a server those that take more than 1 GiB together are not loaded, and none after them; where
-    memory is short, those that are loaded are taken alone.
+    On a server those that take more than 1 GiB together are not taken, and none after them; where
+    memory is shorter than it may be, those that are loaded are taken alone.
 
     :param most: at which to stop; None: all
     :param beside: other runs of the page

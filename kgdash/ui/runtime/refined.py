@@ -63,12 +63,12 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
             while not job.wait_for_result(0.1):
                 report(*job.progress)
                 give_way()
+            job.wait(job.started + _PATIENCE - time.monotonic())
             own = is_refused = is_for_another_s_bound(job)
             if is_refused:
                 stop_refining()
-                continue
-            slot.empty()
-            job.wait(job.started + _PATIENCE - time.monotonic())
+            else:
+                slot.empty()
     if job.status == "failed":
         stop_refining()
         if isinstance(job.error, KgdashError):

@@ -35,7 +35,7 @@ class Shared:
 
     def seen_by(self, but: int = 0) -> list[str]:
         """Name the visitors of those who wait in a tab that is open, but for one's number."""
-        askers = self.askers.items()
+        askers = self.askers.copy().items()  # a finalizer may take one out meanwhile
         return [owner for number, (owner, tab) in askers if number != but and _is_open(tab)]
 
 
@@ -71,7 +71,9 @@ class Waiting:
 
     def go_on(self) -> None:
         """Wait again; what was stopped is started again from its latest result, for all."""
-        self.shared = self._jobs.started_again(self.shared)
+        former, self.shared = self.shared, self._jobs.started_again(self.shared)
+        if self.shared is not former:
+            self._leave()
         if not self._leave.alive:
             self._number, self._leave = self._jobs.count(self, self.shared)
 
@@ -97,13 +99,15 @@ class SharedJobs:
 
         :param label: what is computed, as users read it
         :param start: used if there is no job that runs, or has a result
-        :param own: whether one that another visitor asked for does not count
+        :param own: whether one that is refused for its beginner's bound does not count
         """
         with self._guard:
             shared = self._jobs.get(key)
-            is_another_s = own and shared is not None and shared.job.owner != visitor().owner
-            if shared is None or is_another_s or _is_over(shared.job):
-                shared = Shared(key, start(lambda result: self._finished(key, result)))
+            is_refused = own and shared is not None and not line().has_room(shared.job.owner)
+            if shared is None or is_refused or _is_over(shared.job):
+                made: list[Shared] = []
+                job = start(lambda result: self._finished(key, result, made))
+                made.append(shared := Shared(key, job))
                 self._jobs[key] = shared
             return Waiting(self, shared, label)
 
@@ -134,11 +138,11 @@ class SharedJobs:
         """
         with self._guard:
             del shared.askers[number]
-            owner, waiting = shared.job.owner, {owner for owner, _ in shared.askers.values()}
+            owner, waiting = shared.job.owner, {asker for asker, _ in [*shared.askers.values()]}
             seen_by = shared.seen_by()
             if seen_by and owner not in waiting and shared.job.status == "running":
                 _hand_over(shared.job, seen_by)
-            unseen = [e for e in self._jobs.values() if not e.askers and e.job.owner == owner]
+            unseen = [e for e in [*self._jobs.values()] if not e.askers and e.job.owner == owner]
             unseen.sort(key=lambda each: each.job.started)
             going = [each for each in unseen if each.job.status == "running"]
             spared = going[-self._spared :] if self._spared else []
@@ -151,10 +155,11 @@ class SharedJobs:
         if self._jobs.get(shared.key) is shared:
             del self._jobs[shared.key]
 
-    def _finished(self, key: Key, result: Any) -> None:
+    def _finished(self, key: Key, result: Any, made: list[Shared]) -> None:
         self._keep(key, result)
-        with self._guard:
-            self._jobs.pop(key, None)
+        with self._guard:  # by now it is made
+            if self._jobs.get(key) in made:
+                del self._jobs[key]
 
 
 def _this_tab() -> str:

@@ -18,9 +18,12 @@ def most_memory(owner: str) -> int:
     return memory_budget() * 3 // 4 if owner else _machine() // 4
 
 
-def is_short(owner: str) -> bool:
-    """Tell whether memory is short, where people log in: at one's own machine, it never is."""
-    return bool(owner) and own_memory() > most_memory(owner)
+def is_short(owner: str, by: int = 0) -> bool:
+    """Tell whether memory is short, where people log in: at one's own machine, it never is.
+
+    :param by: bytes at least
+    """
+    return bool(owner) and own_memory() > most_memory(owner) + by
 
 
 def _machine() -> int:

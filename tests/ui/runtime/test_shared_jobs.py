@@ -113,16 +113,42 @@ def test_another_s_bound_refuses_nobody_else(compute, leaves, jobs, as_visitor, 
     assert not is_for_another_s_bound(eves.job)
 
 
-def test_one_of_one_s_own_takes_another_s_place(jobs, steps, as_visitor):
+def test_one_of_who_has_room_takes_the_place_of_one_that_will_be_refused(
+    jobs, steps, as_visitor, monkeypatch
+):
+    monkeypatch.setattr(module.line(), "has_room", lambda owner: owner != "eve")
     as_visitor(name="eve", folder="eve")
     eves = join(jobs, steps)
     as_visitor(name="hal", folder="hal")
     assert join(jobs, steps).job is eves.job
     own = jobs.join(("a",), "Counting", lambda keep: Job(steps, finished=keep), own=True)
     assert own.job is not eves.job
+    as_visitor(name="gus", folder="gus")
     assert jobs.join(("a",), "Counting", Job, own=True).job is own.job
     eves.leave()
     assert own.status == "running"
+    steps.go.set()
+    assert own.job.wait(PATIENCE)
+
+
+def test_who_comes_back_is_counted_where_others_went_on(jobs, steps, as_visitor, monkeypatch):
+    """Their job had been stopped, and begun anew by another: it ended when that one left."""
+    closed, tab = {"hal"}, ["hal"]
+    monkeypatch.setattr(module, "_this_tab", lambda: tab[0])
+    monkeypatch.setattr(module, "_is_open", lambda tab: tab not in closed)
+    hals = join(jobs, steps)
+    tab[0] = "gus"
+    join(jobs, steps).leave()
+    assert hals.status == "stopped"
+    guss = join(jobs, steps)
+    closed.clear()
+    tab[0] = "hal"
+    hals.go_on()
+    assert hals.job is guss.job
+    guss.leave()
+    assert hals.status == "running"
+    hals.leave()
+    assert hals.status == "stopped"
 
 
 def test_it_is_of_who_still_waits(jobs, steps, as_visitor):
