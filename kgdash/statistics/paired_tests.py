@@ -120,8 +120,8 @@ def _intervals(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the interval of each column's mean: two of ``(pairs,)``.
 
-    NaN for fewer than `FEWEST` triples, of which resamples vary too little, and where all values
-    are equal, since resampling would claim a certainty that they do not give.
+    NaN for fewer than `FEWEST` triples, of which resamples vary too little, and where no value
+    differs from 0, since resampling would claim a certainty that they do not give.
     """
     count, pairs = differences.shape
     if count < FEWEST:
@@ -132,7 +132,7 @@ def _intervals(
         means[block] = times @ differences / count
         progress(block.stop, resamples)
     ends = np.stack(percentile_interval(means, bootstrap.level), axis=1)
-    ends[rounded(ends[:, 0]) == rounded(ends[:, 1])] = np.nan
+    ends[(rounded(ends) == 0).all(axis=1)] = np.nan
     low, high = allow_for_unseen(differences.mean(axis=0), ends, count, bootstrap.level, _BOUNDS).T
     return low, high
 

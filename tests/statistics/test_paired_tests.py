@@ -294,3 +294,13 @@ def test_rows_of_one_unit_are_swapped_together():
     np.testing.assert_array_equal(shared_p(three, units[:, None]), [np.nan] * 3)
     each = shared_p(values, np.arange(60)[:, None])
     np.testing.assert_array_equal(each, permutation_p(values, RESAMPLES))
+
+
+def test_who_is_better_by_the_same_on_every_triple_has_an_interval():
+    """ "Not told apart" was said of it, p 0.0001; c/n of values that no triple showed may be −1."""
+    values = np.stack([np.full(100, 0.75), np.full(100, 0.25), np.full(100, 0.25)], axis=1)
+    found = paired_tests(values, ["a", "b", "c"], Bootstrap(resamples=30)).set_index(["a", "b"])
+    share = -np.log(0.05) / 100
+    assert found.loc[("a", "b"), "low"] == pytest.approx(0.5 - share * 1.5)
+    assert found.loc[("a", "b"), "high"] == pytest.approx(0.5 + share * 0.5)
+    assert np.isnan(found.loc[("b", "c"), "low"])
