@@ -180,7 +180,11 @@ def show_other_runs(found: Inspection) -> None:
         st.caption("No other run of this graph is bundled, or lies in a folder beside this one.")
         return
     waiting = not_wanted(run, names[:_RUNS], _WANTED)
-    others = sound_runs((name for name in names[:_RUNS] if name not in waiting), beside=[run])
+    others = sound_runs(
+        (name for name in names[:_RUNS] if name not in waiting),
+        beside=[run],
+        say=lambda error: st.caption(plain(str(error))),
+    )
     runs = with_others(run, others)
     table = computed(
         "Scoring in other runs",

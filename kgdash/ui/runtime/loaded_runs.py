@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -170,7 +170,10 @@ def quick_runs(run: Run, names: Sequence[str], most: int | None = None) -> list[
 
 
 def sound_runs(
-    names: Iterable[str], most: int | None = None, beside: Sequence[Run] = ()
+    names: Iterable[str],
+    most: int | None = None,
+    beside: Sequence[Run] = (),
+    say: Callable[[KgdashError], object] = lambda error: None,
 ) -> dict[str, Run]:
     """Load the runs of some names but those that are damaged: they are nobody's choice.
 
@@ -179,6 +182,7 @@ def sound_runs(
 
     :param most: at which to stop; None: all
     :param beside: other runs of the page
+    :param say: is given why one is left out that can not be loaded
     """
     found: dict[str, Run] = {}
     for name in names:
@@ -186,7 +190,8 @@ def sound_runs(
             break
         try:
             loaded = load_beside(name)
-        except KgdashError:
+        except KgdashError as error:
+            say(error)
             continue
         if not _fit_together([*beside, *found.values(), loaded]):
             break
