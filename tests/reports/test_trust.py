@@ -25,6 +25,7 @@ def source(run):
     return ChartSource(evaluation(run))
 
 
+@pytest.mark.own_cache  # another test's process that fills the same table tells what it has
 def test_sections_and_progress(bundled):
     check_progress(lambda progress: trust_sections(source(bundled("umls-distmult")), progress))
 
