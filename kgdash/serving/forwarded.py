@@ -9,7 +9,7 @@ from typing import Any
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from kgdash.serving.heads import END, MOST_SAID
+from kgdash.serving.heads import MOST_SAID, end_of
 from kgdash.serving.waiting import networks
 
 _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
@@ -26,8 +26,7 @@ def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
     address = str((client or ("",))[0])
     proxies = _proxies(os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"))
     if address in proxies:
-        end = END.search(head)
-        told = b", ".join(_FORWARDED.findall(head, 0, end.start() if end else len(head)))
+        told = b", ".join(_FORWARDED.findall(head, 0, end_of(head)))
         if 0 < len(told) <= MOST_SAID:
             address, _ = proxies.get_trusted_client_address(told.decode("latin-1"))
     return networks(address)

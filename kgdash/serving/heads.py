@@ -8,7 +8,7 @@ from typing import Any
 import h11
 
 #: ends a head, as h11 reads it
-END = re.compile(rb"\n\r?\n")
+_END = re.compile(rb"\n\r?\n")
 
 #: a head begins with a letter of this or more; an attempt at TLS does not
 _VISIBLE = 0x21
@@ -33,10 +33,15 @@ _WORDS = {
 _MOST_PATH = 2**10
 
 
+def end_of(head: bytes) -> int:
+    """Return where a head ends, before what came behind it; its length where it has not ended."""
+    end = _END.search(head)
+    return end.start() if end else len(head)
+
+
 def has_many_lines(head: bytes) -> bool:
     """Tell whether a head, and what came behind it, has more lines than anybody sends."""
-    end = END.search(head)
-    return head.count(b"\n", 0, end.start() if end else len(head)) > _MOST_LINES
+    return head.count(b"\n", 0, end_of(head)) > _MOST_LINES
 
 
 class PlainRequests(h11.Connection):
@@ -66,7 +71,7 @@ class PlainRequests(h11.Connection):
         self._held += piece
         self.pieces += 1
         is_odd = self._held[0] < _VISIBLE or len(self._held) > self._most
-        if not is_odd and END.search(self._held, start) is None:
+        if not is_odd and _END.search(self._held, start) is None:
             return b""
         head = bytes(self._held)
         self._held.clear()

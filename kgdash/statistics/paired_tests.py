@@ -61,7 +61,7 @@ def paired_tests(
     :param bootstrap: ``resamples`` (m) and ``seed`` are of the permutation test too
     :return: one row per pair, in the order of the runs: ``a, b`` (str), ``triples`` (int64),
         ``mean_a``, ``mean_b``, ``difference`` (a − b; float64 in (−1, 1)), ``low``, ``high`` (NaN
-        for fewer than ten triples, or where all differences are equal), ``effect_size`` (Cohen's d
+        for fewer than ten triples, or where all differences are 0), ``effect_size`` (Cohen's d
         of paired differences: their mean over their standard deviation; NaN where they are all
         equal), ``p_permutation``, ``p_holm``, ``p_wilcoxon`` (in (0, 1]; the last may be so small
         that it is 0), ``wins``, ``ties``, ``losses`` (int64: triples where a's value is higher,

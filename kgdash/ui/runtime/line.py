@@ -110,12 +110,13 @@ class Line:
             if self.workers and not self._idle and not self._tickets:
                 self._idle.append(self._start())
 
-    def has_room(self, owner: str) -> bool:
-        """Tell whether a visitor has fewer calls that pages wait for than they may.
+    def has_room(self, owner: str, rank: int = 0) -> bool:
+        """Tell whether a visitor has fewer calls of a kind, pages' unless said, than they may.
 
         Without the lock: who asks may hold one that a finalizer waits for in who has this one.
         """
-        own = sum(not each.rank and each.asker() == owner for each in tuple(self._tickets))
+        asked = (rank, owner)
+        own = sum((each.rank, each.asker()) == asked for each in tuple(self._tickets))
         return not owner or own < OWN_MOST
 
     @property
@@ -125,9 +126,8 @@ class Line:
 
     def _enter(self, rank: int, asker: Callable[[], str]) -> Ticket:
         with self._changed:
-            own = [each for each in self._tickets if (each.rank, each.asker()) == (rank, asker())]
-            if asker() and len(own) >= OWN_MOST:
-                raise own_line_full(asker())
+            if not self.has_room(owner := asker(), rank):
+                raise own_line_full(owner)
             if len(self._tickets) >= MOST:
                 last = max(self._tickets, key=lambda each: (each.rank, each.number))
                 if last.rank <= rank:
@@ -216,7 +216,7 @@ class Line:
         order = self._order()
         if not order or busy < self.workers or ticket.since is None:
             return False
-        first, had_turn = order[0], time.monotonic() - ticket.since >= _TURN
+        first, had_turn = order[0], ticket.turn() >= _TURN
         if ticket.is_early or self._is_held_up(first):
             return had_turn
         if first.rank == ticket.rank:

@@ -85,7 +85,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
 def _joined(label: str, key: tuple[Hashable, ...], steps: Steps | Call, own: bool) -> Waiting:
     """Wait for the computation that the session waits for already, or begin.
 
-    :param own: whether one that another visitor asked for does not count
+    :param own: as `SharedJobs.join` has it
     """
     waiting = _waiting_for(key)
     if waiting is None or was_stopped(key):
