@@ -111,12 +111,9 @@ class Line:
                 self._idle.append(self._start())
 
     def has_room(self, owner: str, rank: int = 0) -> bool:
-        """Tell whether a visitor has fewer calls of a kind, pages' unless said, than they may.
-
-        Without the lock: who asks may hold one that a finalizer waits for in who has this one.
-        """
-        asked = (rank, owner)
-        own = sum((each.rank, each.asker()) == asked for each in tuple(self._tickets))
+        """Tell whether a visitor has fewer calls of a kind, pages' unless said, than they may."""
+        with self._changed:
+            own = sum((each.rank, each.asker()) == (rank, owner) for each in self._tickets)
         return not owner or own < OWN_MOST
 
     @property

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -35,7 +37,7 @@ class Shared:
 
     def seen_by(self, but: int = 0) -> list[str]:
         """Name the visitors of those who wait in a tab that is open, but for one's number."""
-        askers = self.askers.copy().items()  # a finalizer may take one out meanwhile
+        askers = self.askers.items()
         return [owner for number, (owner, tab) in askers if number != but and _is_open(tab)]
 
 
@@ -46,7 +48,7 @@ class Waiting:
         """Made by `SharedJobs.join`."""
         self.shared, self.label = shared, label
         self._jobs = jobs
-        self._number, self._leave = jobs.count(self, shared)
+        self.count()
 
     @property
     def key(self) -> Key:
@@ -71,11 +73,13 @@ class Waiting:
 
     def go_on(self) -> None:
         """Wait again; what was stopped is started again from its latest result, for all."""
-        former, self.shared = self.shared, self._jobs.started_again(self.shared)
-        if self.shared is not former:
-            self._leave()
-        if not self._leave.alive:
-            self._number, self._leave = self._jobs.count(self, self.shared)
+        leave_former = self._leave
+        self._jobs.go_on(self)
+        leave_former()
+
+    def count(self) -> None:
+        """Be counted among those who wait; by `SharedJobs` alone."""
+        self._number, self._leave = self._jobs.count(self)
 
 
 class SharedJobs:
@@ -91,8 +95,8 @@ class SharedJobs:
         self._keep, self._spared = keep, spared
         self._jobs: dict[Key, Shared] = {}
         self._numbers = count(1)
-        # A session may go while this thread holds the lock: its finalizer runs anywhere.
-        self._guard = threading.RLock()
+        self._guard = threading.Lock()
+        self._gone = deque[tuple[Shared, int]]()
 
     def join(self, key: Key, label: str, start: Start, own: bool = False) -> Waiting:
         """Wait for the job of a key.
@@ -101,7 +105,7 @@ class SharedJobs:
         :param start: used if there is no job that runs, or has a result
         :param own: whether one that is refused for its beginner's bound does not count
         """
-        with self._guard:
+        with self._guarded():
             shared = self._jobs.get(key)
             is_refused = own and shared is not None and not line().has_room(shared.job.owner)
             if shared is None or is_refused or _is_over(shared.job):
@@ -111,44 +115,66 @@ class SharedJobs:
                 self._jobs[key] = shared
             return Waiting(self, shared, label)
 
-    def count(self, waiting: Waiting, shared: Shared) -> tuple[int, weakref.finalize[..., Waiting]]:
+    def count(self, waiting: Waiting) -> tuple[int, weakref.finalize[..., Waiting]]:
         """Count a session that waits; return its number, and what counts it no more."""
-        with self._guard:
-            shared.askers[number := next(self._numbers)] = visitor().owner, _this_tab()
-            return number, weakref.finalize(waiting, self._left, shared, number)
+        waiting.shared.askers[number := next(self._numbers)] = visitor().owner, _this_tab()
+        return number, weakref.finalize(waiting, self._leaves, waiting.shared, number)
 
     def end_unless_others_wait(self, shared: Shared, number: int) -> None:
         """Stop and forget a job that nobody else looks at."""
-        with self._guard:
+        with self._guarded():
             if not shared.seen_by(but=number):
                 self._stop(shared)
 
-    def started_again(self, shared: Shared) -> Shared:
-        """Return the job of the same key that runs, started again unless there is one."""
-        with self._guard:
-            found = self._jobs.setdefault(shared.key, shared)
-            if found.job.status in ("stopped", "failed"):
-                found.job = found.job.again()
-            return found
+    def go_on(self, waiting: Waiting) -> None:
+        """Have one wait again for the job of its key, started again unless it runs."""
+        with self._guarded():
+            shared = waiting.shared = self._jobs.setdefault(waiting.key, waiting.shared)
+            if shared.job.status in ("stopped", "failed"):
+                shared.job = shared.job.again()
+            waiting.count()
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            with self._guard:
+                yield
+        finally:
+            self._count_who_left()
+
+    def _leaves(self, shared: Shared, number: int) -> None:
+        """Count one less, now or as soon as nobody changes the jobs.
+
+        A finalizer of a session, which may run anywhere, also amid a change: it must not wait.
+        """
+        self._gone.append((shared, number))
+        self._count_who_left()
+
+    def _count_who_left(self) -> None:
+        while self._gone and self._guard.acquire(blocking=False):
+            try:
+                while self._gone:
+                    self._left(*self._gone.popleft())
+            finally:
+                self._guard.release()
 
     def _left(self, shared: Shared, number: int) -> None:
         """Count one less, and stop the oldest of too many of one visitor that nobody looks at.
 
         A job that others wait for, and who asked for it no more, is theirs.
         """
-        with self._guard:
-            del shared.askers[number]
-            owner, waiting = shared.job.owner, {asker for asker, _ in [*shared.askers.values()]}
-            seen_by = shared.seen_by()
-            if seen_by and owner not in waiting and shared.job.status == "running":
-                _hand_over(shared.job, seen_by)
-            unseen = [e for e in [*self._jobs.values()] if not e.askers and e.job.owner == owner]
-            unseen.sort(key=lambda each: each.job.started)
-            going = [each for each in unseen if each.job.status == "running"]
-            spared = going[-self._spared :] if self._spared else []
-            for each in unseen:
-                if each not in spared:
-                    self._stop(each)
+        del shared.askers[number]
+        owner, waiting = shared.job.owner, {asker for asker, _ in shared.askers.values()}
+        seen_by = shared.seen_by()
+        if seen_by and owner not in waiting and shared.job.status == "running":
+            _hand_over(shared.job, seen_by)
+        own = [each for each in self._jobs.values() if each.job.owner == owner]
+        unseen = sorted((e for e in own if not e.askers), key=lambda each: each.job.started)
+        going = [each for each in unseen if each.job.status == "running"]
+        spared = going[-self._spared :] if self._spared else []
+        for each in unseen:
+            if each not in spared:
+                self._stop(each)
 
     def _stop(self, shared: Shared) -> None:
         shared.job.stop()
@@ -157,7 +183,7 @@ class SharedJobs:
 
     def _finished(self, key: Key, result: Any, made: list[Shared]) -> None:
         self._keep(key, result)
-        with self._guard:  # by now it is made
+        with self._guarded():  # by now it is made
             if self._jobs.get(key) in made:
                 del self._jobs[key]
 

@@ -299,3 +299,24 @@ def test_tabs_that_are_closed_end_their_jobs_unless_there_are_processes(monkeypa
     assert shared_jobs()._spared == module._SPARED == 3
     assert own_jobs()._spared == 0
     assert own_jobs() is not own_jobs()
+
+
+def test_a_session_that_goes_amid_a_change_does_not_wait_for_it(jobs, steps):
+    """Garbage is collected anywhere: in a thread that starts, for which who began it waits."""
+    waiting, gone = join(jobs, steps), threading.Event()
+
+    def forget(unused):
+        nonlocal waiting
+        waiting = None
+        gc.collect()
+        gone.set()
+        yield "exact"
+
+    def start(keep):
+        job = Job(lambda progress, latest: forget(latest), finished=keep)
+        assert gone.wait(PATIENCE)  # by then the other thread has let go of it
+        return job
+
+    other = jobs.join(("b",), "Counting", start)
+    assert other.job.wait(PATIENCE)
+    assert not [shared for shared in jobs._jobs.values() if shared.askers]
