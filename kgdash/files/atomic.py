@@ -65,13 +65,14 @@ def write_atomically(out: Path, write: Callable[[Path], Any]) -> None:
 def share(path: Path, mode: int | None = None) -> None:
     """Let others read what was a draft, as far as the umask does.
 
-    :param mode: who may read, write and enter it instead, as of `os.chmod`
+    :param mode: who may read, write and enter it instead, as of `os.chmod`; a file is for nobody to
+        run, under whoever's name
     :raises OSError: if that can not be, or something else has a draft's name by then
     """
     with folders(path) as (folder,):
         made = made_as(path) or folder.look(path.name)
-        umasked = (0o777 if stat.S_ISDIR(made.st_mode) else 0o666) & ~_UMASK
-        folder.set_mode(path.name, made, umasked if mode is None else mode)
+        most = 0o777 if stat.S_ISDIR(made.st_mode) else 0o666
+        folder.set_mode(path.name, made, most & (~_UMASK if mode is None else mode))
 
 
 @contextmanager

@@ -92,7 +92,8 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
             study._storage.remove_session()
             if goes_on:
                 _copy_trials(path, part)
-            share(part, stat.S_IMODE(path.stat().st_mode) if goes_on else None)
+            # Whose it was may be another account: whom they let write, this one does not.
+            share(part, path.stat().st_mode & ~stat.S_IWOTH if goes_on else None)
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return _study(path)

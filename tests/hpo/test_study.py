@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import stat
 import struct
 from contextlib import closing
 from pathlib import Path
@@ -219,6 +220,17 @@ def test_a_value_that_only_optuna_would_read_has_a_bound(tmp_path):
         opened(path, ABOUT).__enter__()
 
 
+def test_a_search_that_goes_on_is_no_program_and_for_all_to_write_no_more(tmp_path):
+    """It may be another account's: its set-user-ID bit would be that of whoever goes on with it."""
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT) as study:
+        study.tell(study.ask(), 0.5)
+    path.chmod(0o6777)
+    with opened(path, ABOUT):
+        pass
+    assert stat.S_IMODE(path.stat().st_mode) == 0o664
+
+
 def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
     """Optuna opens no file but its own; a link to it stays one, and its mode what it was."""
     real, link = tmp_path / "real.db", tmp_path / "link.db"
@@ -238,7 +250,7 @@ def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
         assert study.best_value == 0.5
         assert study.direction == optuna.study.StudyDirection.MAXIMIZE
     assert link.is_symlink()
-    assert real.stat().st_mode & 0o777 == 0o600
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
     with closing(sqlite3.connect(real)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (0,)
 

@@ -195,12 +195,17 @@ def _is_ahead(headers: Headers) -> bool:
 
 
 def _is_led_here(scope: Scope) -> bool:
-    """Tell whether a link of another site opens more than the start page."""
-    if scope["path"] == _CALLBACK:
-        return False
+    """Tell whether a link of another site opens more than the start page.
+
+    What no page has led to (``none``) may be one's own bookmark, and a page that was typed and
+    redirects: nobody logs out by either.
+    """
     headers = Headers(scope=scope)
-    visits = headers.get("sec-fetch-mode") == "navigate" or scope["path"] == AUTH_LOGOUT_ENDPOINT
-    from_outside = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+    site = headers.get("sec-fetch-site")
+    if scope["path"] == AUTH_LOGOUT_ENDPOINT:
+        return site not in (None, "same-origin")
+    visits = scope["path"] != _CALLBACK and headers.get("sec-fetch-mode") == "navigate"
+    from_outside = site in ("cross-site", "same-site")
     return visits and from_outside and bool(scope["query_string"] or scope["path"] != "/")
 
 

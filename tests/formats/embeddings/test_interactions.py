@@ -173,3 +173,35 @@ def test_complex_numbers_where_reals_belong():
         run_from_arrays(
             (ENTITIES, values), (RELATIONS, vectors(len(RELATIONS), 3)), "DistMult", GRAPH
         )
+
+
+def in_pairs(values, axis):
+    """Give halves an axis of their own, the last one or the one before."""
+    return np.stack(halves(values), axis=axis)
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "options", "axis", "message"),
+    [
+        ("ComplEx", D, {}, -1, "give layout interleaved"),
+        ("ComplEx", D, {"layout": "interleaved"}, 1, "give layout halves"),
+        ("RotatE", D, {}, -1, "give layout interleaved"),
+        ("SimplE", D, {}, -1, "swap the last two axes"),
+    ],
+)
+def test_pairs_along_another_axis_are_refused(name, other, options, axis, message):
+    """Taken in the order of memory they were other numbers, without a word."""
+    e, r = (in_pairs(vectors(n, other), axis) for n in (len(ENTITIES), len(RELATIONS)))
+    with pytest.raises(KgdashError, match=message):
+        run_from_arrays((ENTITIES, e), (RELATIONS, r), name, GRAPH, **options)
+
+
+@pytest.mark.parametrize(("options", "axis"), [({}, 1), ({"layout": "interleaved"}, -1)], ids=str)
+def test_pairs_along_the_right_axis(options, axis):
+    e, r = (vectors(n, D) for n in (len(ENTITIES), len(RELATIONS)))
+    plain = run_from_arrays((ENTITIES, e), (RELATIONS, r), "ComplEx", GRAPH)
+    stacked = [in_pairs(values, axis) for values in (e, r)]
+    run = run_from_arrays(
+        (ENTITIES, stacked[0]), (RELATIONS, stacked[1]), "ComplEx", GRAPH, **options
+    )
+    assert run.weights_digest == plain.weights_digest

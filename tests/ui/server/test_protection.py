@@ -133,9 +133,14 @@ def test_odd_origins_are_refused_as_others(origin):
 
 @pytest.mark.parametrize(
     ("site", "path", "status"),
-    [("same-site", "/auth/logout", 200), ("same-origin", "/auth/logout", 204)],
+    [
+        ("same-site", "/auth/logout", 200),
+        ("none", "/auth/logout", 200),  # typed: a page that redirects, or a page's Back to one
+        ("same-origin", "/auth/logout", 204),
+    ],
 )
-def test_pictures_of_other_sites_log_nobody_out(site, path, status):
-    headers = [(b"host", b"localhost"), (b"sec-fetch-mode", b"no-cors")]
+@pytest.mark.parametrize("mode", ["no-cors", "navigate"])
+def test_other_sites_log_nobody_out(site, path, status, mode):
+    headers = [(b"host", b"localhost"), (b"sec-fetch-mode", mode.encode())]
     headers.append((b"sec-fetch-site", site.encode()))
     assert answered({"type": "http", "path": path, "headers": headers})[0]["status"] == status
