@@ -8,6 +8,9 @@ import sys
 if sys.path[0] == os.getcwd() != os.path.dirname(os.path.dirname(os.path.abspath(__file__))):
     del sys.path[0]
 
+# Nor shall programs of Python that libraries start.
+os.environ["PYTHONSAFEPATH"] = "1"
+
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # until all is there to say that nothing was written, Ctrl-C ends without a word
     signal.signal(signal.SIGINT, signal.SIG_DFL)

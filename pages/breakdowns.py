@@ -11,7 +11,7 @@ from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
-from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
+from kgdash.ui.metrics.custom_groups_form import edit_groupings, own_groupings
 from kgdash.ui.metrics.group_choice import choose_bar, choose_group
 from kgdash.ui.metrics.group_triples import show_group_triples
 from kgdash.ui.runtime.computed import computed
@@ -92,4 +92,4 @@ download(table, files)
 if group is not None and group != beside:
     show_triples_of(group)
 
-edit_groupings(run, custom_groupings(run))
+edit_groupings(run, own_groupings(run).saved)

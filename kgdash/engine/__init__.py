@@ -2,3 +2,7 @@
 
 Imports: graph, files. Start at `counting.py`.
 """
+
+from kgdash.engine.numba_settings import leave_those_of_this_folder
+
+leave_those_of_this_folder()

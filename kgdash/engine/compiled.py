@@ -16,8 +16,7 @@ from numba import njit as _njit
 #: Numba's settings, which its stubs do not list
 _settings: Any = _config
 
-# Not those of the folder where the command was called: they may be a stranger's, and name where
-# Numba keeps what it compiled, which is read as pickles.
+# Where another program imported Numba first.
 _settings._config_fname = ""
 _settings.reload_config()
 

@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +35,8 @@ _ANSWER = 10.0
 
 #: parts on their way for each thread, and seconds between two looks how many threads there are
 _AHEAD, _LOOK = 3, 5.0
+
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 class Cluster:
@@ -140,6 +142,7 @@ class Cluster:
         from distributed import Client, LocalCluster
 
         if self._processes:
+            self._until_end.enter_context(_nothing_of_this_folder())
             # Dask's own is of one name for all who use the machine, and a place of modules.
             folder = TemporaryDirectory(prefix="kgdash-", ignore_cleanup_errors=True)
             own = dask.config.set({"temporary-directory": self._until_end.enter_context(folder)})
@@ -165,6 +168,22 @@ class Cluster:
                 f"no cluster answers at {self.address}: expected the address of a Dask scheduler "
                 f"({type(error).__name__})"
             ) from None
+
+
+@contextmanager
+def _nothing_of_this_folder() -> Iterator[None]:
+    """Have programs of Python that are started meanwhile look for no module where they start.
+
+    Processes of Dask and of Python's own begin by ``python -c``, which does.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(_SAFE_PATH)
+        if before is not None:
+            os.environ[_SAFE_PATH] = before
 
 
 @dataclass(frozen=True)

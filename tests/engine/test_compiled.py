@@ -79,10 +79,14 @@ def test_other_sources_have_another_folder(monkeypatch, tmp_path, name):
     assert module._folder("") != before
 
 
+THEIRS = """cache_dir: theirs
+disable_jit: 1
+chrome_trace: precious
+"""
 READ = """
-import numba
 import numpy as np
 from kgdash.engine.compiled import compiled
+import numba
 print(numba.config.CACHE_DIR, numba.config.DISABLE_JIT)
 print(compiled(lambda: np.arange(5).sum())())
 print(numba.config.CACHE_DIR, numba.config.DISABLE_JIT)
@@ -90,11 +94,13 @@ print(numba.config.CACHE_DIR, numba.config.DISABLE_JIT)
 
 
 def test_settings_of_the_folder_here_are_left(tmp_path):
-    """A stranger's named the folder whose pickles Numba reads."""
-    (tmp_path / ".numba_config.yaml").write_text("cache_dir: theirs\ndisable_jit: 1\n")
+    """A stranger's named the folder whose pickles Numba reads, and a file that it wrote over."""
+    (tmp_path / ".numba_config.yaml").write_text(THEIRS)
+    (tmp_path / "precious").write_text("thesis")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     shown = subprocess.check_output(
         [sys.executable, "-c", READ], cwd=tmp_path, env=environment, text=True
     )
     assert shown.splitlines() == [" 0", "10", " 0"]
-    assert [path.name for path in tmp_path.iterdir()] == [".numba_config.yaml"]
+    assert {path.name for path in tmp_path.iterdir()} == {".numba_config.yaml", "precious"}
+    assert (tmp_path / "precious").read_text() == "thesis"

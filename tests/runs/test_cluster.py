@@ -157,8 +157,14 @@ def test_a_server_counts_itself_while_no_cluster_answers(run, origin, monkeypatc
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
-def test_another_account_s_folder_of_dask_is_no_place_of_modules(tmp_path, monkeypatch):
-    """Its pandas.py ran as whoever called a command, and its links had any file emptied."""
+@pytest.mark.parametrize("module", ["multiprocessing.py", "distributed.py"])
+def test_folders_of_others_are_no_place_of_modules(module, tmp_path, monkeypatch):
+    """What lay in Dask's ran as whoever called a command, and its links had any file emptied.
+
+    So did what lay where it was called.
+    """
+    (tmp_path / module).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit")
+    monkeypatch.chdir(tmp_path)
     theirs, precious = tmp_path / "dask-scratch-space", tmp_path / "precious.txt"
     theirs.mkdir()
     precious.write_text("mine")
@@ -174,6 +180,7 @@ def test_another_account_s_folder_of_dask_is_no_place_of_modules(tmp_path, monke
         (own,) = tmp_path.glob("kgdash-*")
         assert own.stat().st_mode & 0o777 == 0o700
     assert precious.read_text() == "mine"
+    assert not (tmp_path / "ran").exists()
     assert not list(tmp_path.glob("kgdash-*"))
 
 

@@ -21,7 +21,7 @@ from kgdash.studies.comparison.seeds import ENOUGH, other_seeds, seed_groups, se
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.comparison.form import Compared
 from kgdash.ui.comparison.runs_form import add_runs
-from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
+from kgdash.ui.metrics.custom_groups_form import own_groupings
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
@@ -57,25 +57,25 @@ def show_overall(compared: Compared) -> None:
 def show_groups(compared: Compared) -> None:
     """Show one metric of every run in every group of triples, with positions."""
     first = next(iter(compared.runs.values()))
-    own = custom_groupings(first)
+    own = own_groupings(first)
     with settings():
         by = choice(
             "Group by",
-            {name: name.replace("_", " ") for name in GROUPINGS} | {name: name for name in own},
+            {name: name.replace("_", " ") for name in GROUPINGS}
+            | {name: name for name in own.saved},
             "by",
             help="As on the page Breakdowns. Your own groups are those of the first run; their "
             "conditions on ranks are read from its ranks.",
         )
         order = choice("Order", list(_ORDERS), f"order_{by}", _ORDERS[by == "relation"])
     annotated = ranks_with_facts(first, compared.split, compared.filter)
-    grouping_key = (by, *(groupings_stamp(first) if by in own else ()))
     table = computed(
         f"{compared.metric.label} of every group",
-        (*compared.key, "by group", *grouping_key, compared.metric.key, compared.rank_type),
+        (*compared.key, "by group", *own.key(by), compared.metric.key, compared.rank_type),
         lambda progress: by_group(
             annotated,
             compared.ranks,
-            groups_by(annotated, compared.graph, own.get(by, by)),
+            groups_by(annotated, compared.graph, own.saved.get(by, by)),
             compared.metric.key,
             compared.rank_type,
             progress,

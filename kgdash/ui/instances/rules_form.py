@@ -96,9 +96,9 @@ def _choose_rules(run: Run) -> InstancesChoice:
         content, name = _upload_rules()
         rules = read_rule_file(run, selection, content, name)
         origin = ("rule file", *file_key(name, content))
+    false = verified_stamp(run) if verified else ()  # before they are read: they may be replaced
     negatives = read_verified(run) if verified else None
     make = Call(find_instances, run.graph, selection, rules, negatives)
-    false = verified_stamp(run) if verified else ()
     return InstancesChoice((*origin, selection, verified, *false), make)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from kgdash.breakdowns.custom_grouping import CustomGrouping
 from kgdash.ranking.metric import Metric
 from kgdash.runs import Run
-from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
+from kgdash.ui.metrics.custom_groups_form import own_groupings
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import (
     choice,
@@ -69,11 +69,11 @@ class BreakdownChoice:
 
 def choose_breakdown(run: Run) -> BreakdownChoice:
     """Show the choices and return them."""
-    custom = custom_groupings(run)
+    own = own_groupings(run)
     with settings():
         by = choice(
             "Group by",
-            _GROUPING_NAMES | {name: name for name in custom},
+            _GROUPING_NAMES | {name: name for name in own.saved},
             "by",
             help=_HELP,
         )
@@ -90,8 +90,8 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
         filter=filter_name,
         rank_type=rank_type,
         by=by,
-        grouping=custom.get(by, by),
-        grouping_key=(by, *(groupings_stamp(run) if by in custom else ())),
+        grouping=own.saved.get(by, by),
+        grouping_key=own.key(by),
         metric=metric,
         side=side,
         order=order,

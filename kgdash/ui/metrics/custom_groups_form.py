@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -39,28 +40,43 @@ _SAID = 200
 _WAYS = ("conditions", "a file of entity types")
 
 
-def custom_groupings(run: Run) -> dict[str, CustomGrouping]:
+_Stamp = tuple[str, int, int, int]
+
+
+@dataclass(frozen=True)
+class OwnGroupings:
+    """Groupings that are saved with a run, and what tells them from those of another moment."""
+
+    saved: dict[str, CustomGrouping]
+    stamp: _Stamp
+
+    def key(self, by: str) -> tuple[Hashable, ...]:
+        """Return what results by a grouping, maybe a saved one, are kept under."""
+        return (by, *(self.stamp if by in self.saved else ()))
+
+
+def own_groupings(run: Run) -> OwnGroupings:
     """Return what is saved with the run; a damaged file costs a warning, not the page."""
+    stamp = _stamp(run)
     try:
-        return _saved(run, run.identity, groupings_stamp(run))
+        return OwnGroupings(_saved(run, run.identity, stamp), stamp)
     except KgdashError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
-        return {}
+        return OwnGroupings({}, stamp)
 
 
-def groupings_stamp(run: Run) -> tuple[str, int, int]:
+def _stamp(run: Run) -> _Stamp:
     """Return what changes whenever the saved groupings do."""
     path = groupings_file(run)
     try:
-        return str(path), path.stat().st_mtime_ns, path.stat().st_size
+        about = path.stat()
     except OSError:
-        return str(path), 0, 0
+        return str(path), 0, 0, 0
+    return str(path), about.st_mtime_ns, about.st_size, about.st_ino
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _saved(
-    _run: Run, identity: tuple[str, str], stamp: tuple[str, int, int]
-) -> dict[str, CustomGrouping]:
+def _saved(_run: Run, identity: tuple[str, str], stamp: _Stamp) -> dict[str, CustomGrouping]:
     return saved_groupings(_run)
 
 

@@ -18,6 +18,7 @@ from kgdash.progress import Progress, duration_text
 from kgdash.runs.call import Call
 from kgdash.ui.runtime.held import graphs_in
 from kgdash.ui.runtime.long_work import call_results, goes_out
+from kgdash.ui.runtime.ticket import Asker
 
 #: takes the progress to report to and the latest result so far (None at first); yields results
 Steps = Callable[[Progress, Any], Iterable[Any]]
@@ -42,8 +43,7 @@ class _State:
         #: none once complete, refused or let go: sessions keep jobs, which then need no run
         self.steps: Steps | Call | None = steps
         self.latest = latest
-        #: who asked, as the line for processes counts
-        self.owner = visitor().owner
+        self.asker = Asker(visitor().owner)
         self.error: BaseException | None = None
         self.progress = (0.0, 1.0)
         #: when, and at which share, progress was first reported
@@ -58,6 +58,11 @@ class _State:
         self.place = 0
         if latest is not None:
             self.ready.set()
+
+    def end(self) -> None:
+        """Ask the thread to end, which counts for nobody until it does."""
+        self.asker.leaves = True
+        self.cancel.set()
 
 
 class Job:
@@ -87,7 +92,7 @@ class Job:
             steps = steps.by_name()
         self._state = _State(steps, latest)
         # The thread does not refer to the job, so that it learns when the job is dropped.
-        weakref.finalize(self, self._state.cancel.set)
+        weakref.finalize(self, self._state.end)
         work = (self._state, kind, finished)
         threading.Thread(target=_run, args=work, daemon=True).start()
 
@@ -99,16 +104,21 @@ class Job:
     @property
     def owner(self) -> str:
         """The folder of who asked for it; "" of nobody in particular."""
-        return self._state.owner
+        return self._state.asker.owner
+
+    @property
+    def kind(self) -> str:
+        """One of "page", "preparation", "training"."""
+        return self._kind
 
     def hand_over(self, owner: str) -> None:
         """Count it from now on for another visitor, who waits for it, too."""
-        self._state.owner = owner
+        self._state.asker.owner = owner
 
     def refuse(self, error: KgdashError) -> None:
         """End it as failed."""
         self._state.refusal = error
-        self._state.cancel.set()
+        self._state.end()
 
     @property
     def error(self) -> BaseException | None:
@@ -163,7 +173,7 @@ class Job:
 
     def stop(self) -> None:
         """Ask the computation to end; what it yielded stays."""
-        self._state.cancel.set()
+        self._state.end()
 
     def again(self) -> Job:
         """Start the same computation, to go on from the latest result; not what is over."""
@@ -206,7 +216,7 @@ def _keep_few(state: _State) -> None:
     """Let go of what a visitor's computations hold that were over before the latest ones."""
     with _guard:
         held = [each for ref in _over if (each := ref()) is not None and each is not state]
-        own = [each for each in (*held, state) if each.owner == state.owner]
+        own = [each for each in (*held, state) if each.asker.owner == state.asker.owner]
         for each in own[:-_HELD]:
             each.steps = each.latest = None
         _over[:] = [weakref.ref(each) for each in (*held, state) if each not in own[:-_HELD]]
@@ -242,7 +252,7 @@ def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     assert steps is not None
     try:
         if isinstance(steps, Call):
-            results: Iterable[Any] = call_results(steps, kind, report, placed, lambda: state.owner)
+            results: Iterable[Any] = call_results(steps, kind, report, placed, state.asker)
         else:
             results = steps(report, state.latest)
         for result in results:

@@ -20,7 +20,7 @@ from kgdash.files.event_log import note
 from kgdash.files.lock import locks_awaited
 from kgdash.progress import Progress
 from kgdash.runs.worker import Worker
-from kgdash.ui.runtime.ticket import RecentUse, Ticket
+from kgdash.ui.runtime.ticket import Asker, RecentUse, Ticket
 
 #: how many calls run at once; 0, or unset: everything stays in threads
 SETTING = "KGDASH_WORKERS"
@@ -66,7 +66,7 @@ class Line:
         kind: str,
         progress: Progress,
         placed: Callable[[int], None],
-        owner: Callable[[], str] = str,
+        asker: Asker | None = None,
     ) -> Iterator[Any]:
         """Yield what a call yields in a process, whenever it has its turn.
 
@@ -78,12 +78,12 @@ class Line:
         :param progress: called several times a second while it runs; may raise to end it
         :param placed: is told the place in line, from 1, several times a second while it waits, and
             0 once it runs; may raise to end it
-        :param owner: names who asks by now; "" is nobody in particular, who may have as many as fit
+        :param asker: who asks; nobody in particular may have as many as fit
         :raises KgdashError: if there are too many calls, of all or of the owner's, or as
             `Worker.results`
         :raises WorkFailed: as `Worker.results`
         """
-        ticket = self._enter(KINDS.index(kind), owner)
+        ticket = self._enter(KINDS.index(kind), asker or Asker())
 
         def report(done: float, total: float) -> None:
             progress(done, total)
@@ -110,10 +110,15 @@ class Line:
             if self.workers and not self._idle and not self._tickets:
                 self._idle.append(self._start())
 
-    def has_room(self, owner: str, rank: int = 0) -> bool:
-        """Tell whether a visitor has fewer calls of a kind, pages' unless said, than they may."""
+    def has_room(self, owner: str, kind: str) -> bool:
+        """Tell whether a visitor has fewer calls of a kind than they may, but for what they left.
+
+        :param kind: of `KINDS`
+        """
+        rank = KINDS.index(kind)
         with self._changed:
-            own = sum((each.rank, each.asker()) == (rank, owner) for each in self._tickets)
+            asked = [each.asker for each in self._tickets if each.rank == rank]
+        own = sum(each.owner == owner and not each.leaves for each in asked)
         return not owner or own < OWN_MOST
 
     @property
@@ -121,10 +126,10 @@ class Line:
         """Return how many calls wait for a turn."""
         return len(self._order())
 
-    def _enter(self, rank: int, asker: Callable[[], str]) -> Ticket:
+    def _enter(self, rank: int, asker: Asker) -> Ticket:
         with self._changed:
-            if not self.has_room(owner := asker(), rank):
-                raise own_line_full(owner)
+            if not self.has_room(asker.owner, KINDS[rank]):
+                raise own_line_full(asker.owner)
             if len(self._tickets) >= MOST:
                 last = max(self._tickets, key=lambda each: (each.rank, each.number))
                 if last.rank <= rank:
@@ -153,7 +158,7 @@ class Line:
             worker.close()
 
     def _end_turn(self, ticket: Ticket) -> None:
-        if (seconds := ticket.end_turn()) and (owner := ticket.asker()):
+        if (seconds := ticket.end_turn()) and (owner := ticket.asker.owner):
             self._lately.add(ticket.rank, owner, seconds)
 
     def _await_turn(self, ticket: Ticket, kind: str, placed: Callable[[int], None]) -> Worker:
@@ -228,8 +233,8 @@ class Line:
                 if self._is_held_up(each):
                     return (-1, each.paused)
                 is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
-                owner = each.asker()
-                own = (other for other in self._tickets if owner and other.asker() == owner)
+                owner = each.asker.owner
+                own = (other for other in self._tickets if owner and other.asker.owner == owner)
                 before = sum(other.number < each.number for other in own)
                 return each.rank, is_stuck, each.share(), each.used, before, each.number
 

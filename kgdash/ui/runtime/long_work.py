@@ -22,6 +22,7 @@ from kgdash.runs.call import Call, Reading
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.page_turns import turns_of
+from kgdash.ui.runtime.ticket import Asker
 
 #: seconds that work may take in a thread of the process that serves pages
 LONG = 2.0
@@ -46,13 +47,13 @@ def call_results(
     kind: str,
     progress: Progress,
     placed: Callable[[int], None],
-    owner: Callable[[], str] = str,
+    asker: Asker | None = None,
 ) -> Iterator[Any]:
     """Yield what a call returns, or everything that it yields, from wherever it is made.
 
     :param kind: of `kgdash.ui.runtime.line.KINDS`
     :param progress: may raise to end it
-    :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
+    :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``asker``
     """
     out = goes_out(call)
     is_reading = isinstance(call, Reading) and not call.is_little
@@ -61,12 +62,12 @@ def call_results(
     if sent is None:
         here = _Here(call, out, progress, placed, lowest=kind == "preparation")
         try:
-            yield from here.results(owner() if kind == "page" and out else "")
+            yield from here.results(asker.owner if asker and kind == "page" and out else "")
             return
         except _TooLong as long:
             (sent,) = long.args
     try:
-        yield from line().results(sent, kind, progress, placed, owner)
+        yield from line().results(sent, kind, progress, placed, asker)
     except NotSent:
         if isinstance(call, Reading):  # it is bounded there alone
             raise KgdashError(_NOT_SENT) from None

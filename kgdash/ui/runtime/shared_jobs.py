@@ -7,6 +7,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -99,7 +100,7 @@ class SharedJobs:
         self._gone = deque[tuple[Shared, int]]()
 
     def join(self, key: Key, label: str, start: Start, own: bool = False) -> Waiting:
-        """Wait for the job of a key.
+        """Wait for the job of a key; of one's others those go that tabs were closed on.
 
         :param label: what is computed, as users read it
         :param start: used if there is no job that runs, or has a result
@@ -107,8 +108,9 @@ class SharedJobs:
         """
         with self._guarded():
             shared = self._jobs.get(key)
-            is_refused = own and shared is not None and not line().has_room(shared.job.owner)
+            is_refused = own and shared is not None and not _has_room(shared.job)(shared.job.owner)
             if shared is None or is_refused or _is_over(shared.job):
+                self._end_unseen(visitor().owner)
                 made: list[Shared] = []
                 job = start(lambda result: self._finished(key, result, made))
                 made.append(shared := Shared(key, job))
@@ -159,17 +161,18 @@ class SharedJobs:
                 self._guard.release()
 
     def _left(self, shared: Shared, number: int) -> None:
-        """Count one less, and stop the oldest of too many of one visitor that nobody looks at.
-
-        A job that others wait for, and who asked for it no more, is theirs.
-        """
+        """Count one less: a job that others wait for, and who asked for it no more, is theirs."""
         del shared.askers[number]
         owner, waiting = shared.job.owner, {asker for asker, _ in shared.askers.values()}
         seen_by = shared.seen_by()
         if seen_by and owner not in waiting and shared.job.status == "running":
             _hand_over(shared.job, seen_by)
+        self._end_unseen(owner)
+
+    def _end_unseen(self, owner: str) -> None:
+        """Stop the oldest of too many of one visitor that nobody looks at."""
         own = [each for each in self._jobs.values() if each.job.owner == owner]
-        unseen = sorted((e for e in own if not e.askers), key=lambda each: each.job.started)
+        unseen = sorted((e for e in own if not e.seen_by()), key=lambda each: each.job.started)
         going = [each for each in unseen if each.job.status == "running"]
         spared = going[-self._spared :] if self._spared else []
         for each in unseen:
@@ -204,11 +207,16 @@ def _hand_over(job: Job, left: Sequence[str]) -> None:
 
     Where all of them have as many as they may, it is refused.
     """
-    owner = next(filter(line().has_room, left), None)
+    owner = next(filter(_has_room(job), left), None)
     if owner is None:
         job.refuse(own_line_full(left[0]))
     else:
         job.hand_over(owner)
+
+
+def _has_room(job: Job) -> Callable[[str], bool]:
+    """Return what tells whether a visitor may have one more of a job's kind."""
+    return partial(line().has_room, kind=job.kind)
 
 
 def _is_over(job: Job) -> bool:

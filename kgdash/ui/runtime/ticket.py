@@ -36,17 +36,25 @@ class RecentUse:
 
 
 @dataclass(eq=False)
+class Asker:
+    """Who asks for a call: ``owner`` by now, "" nobody in particular; ``leaves``: no more."""
+
+    owner: str = ""
+    leaves: bool = False
+
+
+@dataclass(eq=False)
 class Ticket:
     """A call in line or running.
 
-    ``asker``: names who asks by now; ``lately``: gives the seconds of processes that a visitor used
+    ``asker``: who asks; ``lately``: gives the seconds of processes that a visitor used
     in the last minutes; ``used``: those of this call; ``since``: its turn's begin; ``paused``: its
     last one's end; ``is_early``: whether it has its turn before others because it may hold a lock.
     """
 
     rank: int
     number: int
-    asker: Callable[[], str]
+    asker: Asker
     lately: Callable[[str], float] = lambda owner: 0.0
     used: float = 0.0
     since: float | None = None
@@ -70,5 +78,5 @@ class Ticket:
 
         Of a visitor what they used lately, by whichever call; of nobody in particular the call's.
         """
-        owner = self.asker()
+        owner = self.asker.owner
         return self.turn() + (self.lately(owner) if owner else self.used)

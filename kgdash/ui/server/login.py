@@ -125,7 +125,8 @@ class LogInDoor:
         async with (self._working if works else self._looking).turn(_networks(scope)):
             if (whole := await _heard(receive)) is not None:
                 await self._app(scope, whole, _into(answer))
-        out = sealing(send) if scope["path"] == _CALLBACK else send
+        is_back = scope["path"] == _CALLBACK
+        out = sealing(send, HTTPConnection(scope).cookies) if is_back else send
         for message in answer:
             await out(message)
 

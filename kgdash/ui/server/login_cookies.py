@@ -27,17 +27,19 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from kgdash.ui.server.plain_page import plain_page
 
-#: of the digest of a log-in that is in pieces, and of the address that was asked for before it
+#: of the digest of a log-in that is in pieces, and of the address that was asked for before it,
+#: which stands behind that digest once one is logged in
 SEAL, WANTED = "kgdash_login", "kgdash_wanted"
 
 #: where the provider's log-in begins: here, since Streamlit's own address holds for two minutes
 LOG_IN = "/log-in"
 
-#: characters of an address that is come back to, and seconds that logging in may take
-_LONGEST, _PATIENCE = 2_000, 900
+#: characters of an address that is come back to, and seconds that logging in may take, and what
+#: a browser does then
+_LONGEST, _PATIENCE, _AT_ONCE = 2_000, 900, 60
 
-#: a path of this server's: "//host" and "/\\host" would lead elsewhere
-_OWN = re.compile(r"/(?![/\\])[!-~]*")
+#: a page: neither "//host" and "/\\host", which would lead elsewhere, nor where log-in ends
+_OWN = re.compile(r"/[a-z_]*(\?[!-~]*)?")
 
 
 def logged_in(cookies: Mapping[str, str]) -> bytes:
@@ -58,8 +60,14 @@ def signed(cookies: Mapping[str, str], name: str) -> bytes | None:
     return decode_signed_value(secret, name, value) if value and secret else None
 
 
-def sealing(send: Send) -> Send:
-    """Send an answer with a seal beside the cookie of a log-in that it sets."""
+def sealing(send: Send, cookies: Mapping[str, str]) -> Send:
+    """Send an answer with a seal beside the cookie of a log-in that it sets.
+
+    Where one wanted to counts after this log-in alone: pages of neighbours may set cookies.
+
+    :param cookies: of the request
+    """
+    wanted = (signed(cookies, WANTED) or b"").decode()
 
     async def sealed(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -70,6 +78,8 @@ def sealing(send: Send) -> Send:
             said = get_cookie_with_chunks(lambda name: signed(made, name), USER_COOKIE_NAME)
             if said:
                 _set(headers, SEAL, _digest(said).decode(), 30 * 24 * 3600)
+                if _is_own(wanted):
+                    _set(headers, WANTED, f"{_digest(said).decode()} {wanted}", _AT_ONCE)
         await send(message)
 
     return sealed
@@ -100,8 +110,9 @@ def come_back(scope: Scope, cookies: Mapping[str, str]) -> Response | None:
     """Lead whoever comes from a log-in to where they wanted, once; None where that is here."""
     if scope["type"] != "http" or scope["path"] != "/" or scope["query_string"]:
         return None
-    wanted = (signed(cookies, WANTED) or b"").decode()
-    if not _is_own(wanted):
+    digest, _, wanted = (signed(cookies, WANTED) or b"").decode().partition(" ")
+    is_this = hmac.compare_digest(digest.encode(), _digest(logged_in(cookies)))
+    if not (is_this and _is_own(wanted)):
         return None
     # Not a redirect: for the browser, that would be a link from the provider.
     link = escape(wanted)

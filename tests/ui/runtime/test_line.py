@@ -10,6 +10,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
 from kgdash.ui.runtime import line as module
 from kgdash.ui.runtime.line import MOST, OWN_MOST, SETTING, Line, line
+from kgdash.ui.runtime.ticket import Asker
 
 PATIENCE = 60
 
@@ -53,7 +54,7 @@ class Asked:
     """A call, its thread, and what it was told."""
 
     def __init__(self, line, name, kind="page", dies=False, owner=""):
-        self._owner = owner
+        self.asker = Asker(owner)
         self.name, self.dies, self.times, self.worker = name, dies, 0, None
         self.go, self.leave = threading.Event(), threading.Event()
         self.places, self.found, self.error = [], [], None
@@ -64,7 +65,7 @@ class Asked:
 
     def _ask(self):
         try:
-            asked = (self, self._kind, self._report, self._placed, lambda: self._owner)
+            asked = (self, self._kind, self._report, self._placed, self.asker)
             for result in self._line.results(*asked):
                 self.found.append(result)
         except Exception as error:
@@ -366,7 +367,7 @@ def test_who_leaves_call_after_call_goes_behind(one):
     new = Asked(one, "again", owner="eve")
     wait_until(lambda: new.place == 2)
     one._lately.add(0, "hal", 0.1)
-    assert [each.asker() for each in one._order()] == ["hal", "eve"]
+    assert [each.asker.owner for each in one._order()] == ["hal", "eve"]
     for each in (first, paused, new):
         each.go.set()
     for each in (first, paused, new):
@@ -376,11 +377,17 @@ def test_who_leaves_call_after_call_goes_behind(one):
 def test_what_was_handed_over_counts_for_who_has_it(one):
     ada = [Asked(one, str(number), owner="ada") for number in range(OWN_MOST)]
     wait_until(lambda: one.waiting == OWN_MOST - 1)
-    assert (one.has_room("ada"), one.has_room("bob"), one.has_room("")) == (False, True, True)
-    ada[-1]._owner = "bob"
-    assert one.has_room("ada")
+    has_room = {who: one.has_room(who, "page") for who in ("ada", "bob", "")}
+    assert has_room == {"ada": False, "bob": True, "": True}
+    assert one.has_room("ada", "preparation")
+    ada[-1].asker.owner = "bob"
+    assert one.has_room("ada", "page")
+    ada.append(Asked(one, "again", owner="ada"))
+    assert not one.has_room("ada", "page")
+    ada[0].asker.leaves = True
+    assert one.has_room("ada", "page")
     ada.append(Asked(one, "one more", owner="ada"))
-    wait_until(lambda: one.waiting == OWN_MOST)
+    wait_until(lambda: one.waiting == OWN_MOST + 1)
     assert not any(each.error for each in ada)
     for each in ada:
         each.go.set()

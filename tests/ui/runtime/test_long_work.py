@@ -12,6 +12,7 @@ from kgdash.runs.call import Call, Reading, read
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime import long_work
 from kgdash.ui.runtime.long_work import call_results, goes_out
+from kgdash.ui.runtime.ticket import Asker
 from tests.support import worker_calls
 from tests.support.endless import Endless, GaveUpError
 
@@ -162,7 +163,7 @@ def test_a_visitor_begins_two_at_once_and_waits_while_wanted(elsewhere, monkeypa
         raise GaveUpError
 
     def begun(call, owner, placed=lambda place: None):
-        return call_results(call, "page", silent, placed, lambda: owner)
+        return call_results(call, "page", silent, placed, Asker(owner))
 
     with ThreadPoolExecutor() as pool:
         here = [pool.submit(list, begun(waits, "bob")) for _ in range(2)]
@@ -183,5 +184,5 @@ def test_who_waits_long_for_a_turn_goes_out(elsewhere, monkeypatch):
     for _ in range(long_work.AT_ONCE):
         turns.acquire()
     call = Call(worker_calls.name_result, "a")
-    found = list(call_results(call, "page", silent, lambda place: None, lambda: "dee"))
+    found = list(call_results(call, "page", silent, lambda place: None, Asker("dee")))
     assert found == [("elsewhere", "result of a")]

@@ -50,10 +50,10 @@ def jobs(kept):
     return SharedJobs(kept.__setitem__, 2)
 
 
-def join(jobs, steps, key="a"):
+def join(jobs, steps, key="a", kind="page"):
     def start(keep):
         steps.made += 1
-        return Job(steps, finished=keep)
+        return Job(steps, kind=kind, finished=keep)
 
     return jobs.join((key,), "Counting", start)
 
@@ -116,7 +116,7 @@ def test_another_s_bound_refuses_nobody_else(compute, leaves, jobs, as_visitor, 
 def test_one_of_who_has_room_takes_the_place_of_one_that_will_be_refused(
     jobs, steps, as_visitor, monkeypatch
 ):
-    monkeypatch.setattr(module.line(), "has_room", lambda owner: owner != "eve")
+    monkeypatch.setattr(module.line(), "has_room", lambda owner, kind: owner != "eve")
     as_visitor(name="eve", folder="eve")
     eves = join(jobs, steps)
     as_visitor(name="hal", folder="hal")
@@ -166,13 +166,19 @@ def test_it_is_of_who_still_waits(jobs, steps, as_visitor):
 
 
 @pytest.mark.parametrize("full", [{"gus"}, {"gus", "dan"}])
-def test_it_is_of_nobody_who_has_as_many_as_they_may(full, jobs, steps, as_visitor, monkeypatch):
+@pytest.mark.parametrize("kind", ["page", "preparation"])
+def test_it_is_of_nobody_who_has_as_many_as_they_may(
+    full, kind, jobs, steps, as_visitor, monkeypatch
+):
     """Who joined what another began and stopped came to hold all 16 places in line."""
-    monkeypatch.setattr(module.line(), "has_room", lambda owner: owner not in full)
+    asked = kind
+    monkeypatch.setattr(
+        module.line(), "has_room", lambda owner, kind: kind == asked and owner not in full
+    )
     waits = {}
     for name in ("hal", "gus", "dan"):
         as_visitor(name=name, folder=name)
-        waits[name] = join(jobs, steps)
+        waits[name] = join(jobs, steps, kind=kind)
     waits["hal"].leave()
     job = waits["gus"].job
     if "dan" not in full:
@@ -203,6 +209,30 @@ def test_who_closed_the_tab_does_not_count(jobs, steps, as_visitor, monkeypatch)
     as_visitor(name="gus", folder="gus")
     assert waits["gus"].status == "stopped"  # who comes back begins anew
     assert join(jobs, steps).job is not job
+
+
+def test_closed_tabs_keep_nobody_from_another(jobs, steps, as_visitor, monkeypatch):
+    """Four of them did, of one's own or handed over, until Streamlit let the sessions go."""
+    closed, tab = set(), [""]
+    monkeypatch.setattr(module, "_this_tab", lambda: tab[0])
+    monkeypatch.setattr(module, "_is_open", lambda tab: tab not in closed)
+    hals, guss = [], []
+    for key in "abcd":
+        as_visitor(name="hal", folder="hal")
+        tab[0] = "hal's " + key
+        hals.append(join(jobs, steps, key))
+        as_visitor(name="gus", folder="gus")
+        tab[0] = "gus's " + key
+        guss.append(join(jobs, steps, key))
+    for each in hals:
+        each.leave()
+    assert {each.job.owner for each in guss} == {"gus"}
+    closed.update("gus's " + key for key in "abcd")
+    tab[0] = "gus's new one"
+    new = join(jobs, steps, "e")
+    assert [each.status for each in guss] == ["stopped", "stopped", "running", "running"]
+    assert new.status == "running"
+    assert join(jobs, steps, "c").job is guss[2].job
 
 
 def test_it_ends_when_the_last_one_leaves(jobs, steps, kept):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgdash.ui.runtime.ticket import RecentUse, Ticket
+from kgdash.ui.runtime.ticket import Asker, RecentUse, Ticket
 
 
 def test_use_counts_for_half_after_half_a_minute_and_is_forgotten():
@@ -32,6 +32,6 @@ def test_hours_at_one_go_count_as_if_they_were_told_second_by_second():
 
 
 def test_a_call_shares_what_its_visitor_used():
-    ticket = Ticket(0, 1, lambda: "ada", lambda owner: {"ada": 7.0}[owner], used=3.0)
+    ticket = Ticket(0, 1, Asker("ada"), lambda owner: {"ada": 7.0}[owner], used=3.0)
     assert ticket.share() == 7
-    assert Ticket(0, 1, str, used=3.0).share() == 3
+    assert Ticket(0, 1, Asker(), used=3.0).share() == 3

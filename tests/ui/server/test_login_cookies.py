@@ -125,7 +125,7 @@ def test_a_second_header_of_cookies_is_read_as_streamlit_does(client):
     assert client.get("/", headers=two).status_code == 401
 
 
-@pytest.mark.parametrize("wanted", ["/metrics", "/local?entity=%3Cb%3E&size=12", "/a%2f..?q='\""])
+@pytest.mark.parametrize("wanted", ["/metrics", "/local?entity=%3Cb%3E&size=12", "/a?q='\"%2f.."])
 def test_one_comes_back_to_where_one_wanted_once(client, wanted):
     client.claims = said(email="ada@example.org")
     link = re.search(r'href="([^"]+)"', client.get(wanted).text)
@@ -143,7 +143,17 @@ def test_one_comes_back_to_where_one_wanted_once(client, wanted):
 
 @pytest.mark.parametrize(
     "elsewhere",
-    ["//evil.example", "/\\evil.example", "https://evil.example", "/a\r\nx", "/" + "a" * 3_000, ""],
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "https://evil.example",
+        "/a\r\nx",
+        "/" + "a" * 3_000,
+        "",
+        "/auth/logout",
+        "/%61uth/logout",
+        "/log-in?to=/a",
+    ],
 )
 def test_one_comes_back_to_nowhere_else(client, elsewhere):
     client.claims = said(email="ada@example.org")
@@ -157,4 +167,22 @@ def test_only_this_server_says_where_to(client):
     client.claims = said(email="ada@example.org")
     client.get("/oauth2callback")
     client.cookies.set(WANTED, "/metrics")
+    assert client.get("/").text == "inside"
+
+
+def test_it_counts_after_that_log_in_alone(client):
+    """A page of a neighbour got one for itself, and had who was logged in led to its address."""
+    client.get("/log-in", params={"to": "/metrics"})
+    neighbours = client.cookies[WANTED]
+    client.cookies.clear()
+    client.claims = said(email="ada@example.org")
+    client.get("/oauth2callback")
+    client.cookies.set(WANTED, neighbours)
+    assert client.get("/").text == "inside"
+    client.get("/oauth2callback")
+    kept = client.cookies[WANTED]
+    client.claims = said(email="ada@example.org") | {"iat": NOW - 1}
+    client.cookies.clear()
+    client.get("/oauth2callback")
+    client.cookies.set(WANTED, kept)
     assert client.get("/").text == "inside"
