@@ -18,7 +18,7 @@ show_training()
 st.caption(
     "A run is a trained model with its graph. Click one to open it. MRR and Hits@10: realistic, "
     "both sides, filtered by all known triples, on test, as recorded when it was trained; where "
-    "PyKEEN evaluated, as its results.json has it."
+    "PyKEEN evaluated, as its results.json has it, which may be of validation."
 )
 show_runs()
 left, right = st.columns([3, 2], gap="large")

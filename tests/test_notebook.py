@@ -70,7 +70,8 @@ def test_a_run_that_was_not_evaluated_says_no_mrr(hostile):
     assert "MRR" not in replace(hostile, training={})._repr_html_()
     recorded = {"pykeen_evaluation": {"inverse_harmonic_mean_rank": 0.25}}
     html = replace(hostile, training=recorded)._repr_html_()
-    assert "0.250, recorded by PyKEEN" in html
+    assert "0.250, recorded by PyKEEN, of test unless it evaluated on validation" in html
+    assert "test MRR" not in html
 
 
 def test_tables_show_their_values(bundled):

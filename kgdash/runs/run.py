@@ -269,10 +269,13 @@ class Run(Questions):
 
     def _recorded(self) -> dict[str, str]:
         """Say what MRR was recorded when the run was trained, if any was."""
-        for key, by in (("evaluation", "kgdash"), ("pykeen_evaluation", "PyKEEN")):
+        for key, called, by in (
+            ("evaluation", "test MRR", "kgdash"),
+            ("pykeen_evaluation", "MRR", "PyKEEN, of test unless it evaluated on validation,"),
+        ):
             mrr = (self.training.get(key) or {}).get("inverse_harmonic_mean_rank")
             if isinstance(mrr, float):
-                return {"test MRR": f"{number(mrr)}, recorded by {by} when it was trained"}
+                return {called: f"{number(mrr)}, recorded by {by} when it was trained"}
         return {}
 
     def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:

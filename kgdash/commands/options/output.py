@@ -27,6 +27,9 @@ _OF_HERE = ("results", "workdir", "out", "as_json", "config", "save_config")
 #: options that name files to write
 _WRITTEN = ("out", "save", "save_rules", "save_instances", "suspicious", "plausible", "report")
 
+#: where Click says that an option is from which a file by --config has
+_OF_A_FILE = "DEFAULT_MAP"
+
 #: options that name folders to write files in
 _FOLDERS = ("results",)
 
@@ -118,11 +121,16 @@ def check_outputs(context: typer.Context) -> None:
     """Refuse outputs that can not be written before anything is computed.
 
     These are files over one that the same call reads or writes, in a run, or below what is no
-    folder, or none to write to; and folders where something else stands.
+    folder, or none to write to; folders where something else stands; and what a configuration alone
+    names, is there by now, and is elsewhere than where the command is called.
 
     :raises KgdashError: naming the option, or both
     """
     options = {str(p.name): p.opts[0] for p in context.command.params}
+    for name in (*_WRITTEN, *_FOLDERS):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == _OF_A_FILE:
+            _check_near(options[name], str(context.params[name]), str(context.params["config"]))
     for name in _FOLDERS:
         if context.params.get(name) is not None:
             _check_place(options[name], str(context.params[name]), is_folder=True)
@@ -140,6 +148,16 @@ def check_outputs(context: typer.Context) -> None:
                         f"{options[output]} would replace {path}, which {options[name]} names: "
                         "name another file"
                     )
+
+
+def _check_near(option: str, path: str, config: str) -> None:
+    """Refuse to replace what lies elsewhere at the word of a configuration: a stranger's, maybe."""
+    is_here = Path(path).resolve().is_relative_to(Path.cwd().resolve())
+    if os.path.lexists(path) and not is_here:
+        raise KgdashError(
+            f"{config} has {option} {path}, which is there and not below this folder: give "
+            f"{option} on the command line to replace it"
+        )
 
 
 def _check_place(option: str, path: str, is_folder: bool) -> None:
@@ -172,8 +190,7 @@ def command_text(context: typer.Context) -> str:
     for param in context.command.params:
         name = str(param.name)
         source = context.get_parameter_source(name)
-        # DEFAULT_MAP: of a file by --config
-        if name in _OF_HERE or source is None or source.name not in ("COMMANDLINE", "DEFAULT_MAP"):
+        if name in _OF_HERE or source is None or source.name not in ("COMMANDLINE", _OF_A_FILE):
             continue
         value = context.params[name]
         for one in value if isinstance(value, list | tuple) else [value]:

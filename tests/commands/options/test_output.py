@@ -99,6 +99,28 @@ def test_no_output_replaces_another_or_a_file_of_the_run(tmp_path, monkeypatch):
     assert {MANIFEST, GRAPH, TRIPLES, WEIGHTS, "groupings.json"} == set(output._OF_RUNS)
 
 
+def test_a_configuration_alone_replaces_nothing_elsewhere(tmp_path, monkeypatch):
+    """A stranger's replaced any file of whoever called a command with it."""
+    thesis, here = tmp_path / "thesis.csv", tmp_path / "here"
+    here.mkdir()
+    thesis.write_text("mine")
+    config = here / "m.toml"
+    call = ["metrics", "umls-transe", "--config", str(config)]
+    monkeypatch.chdir(here)
+    for named in (str(thesis), "../thesis.csv"):
+        config.write_text(f'command = "metrics"\nout = "{named}"\n')
+        result = CliRunner().invoke(cli.app, call)
+        assert "m.toml has --out" in str(result.exception)
+        assert thesis.read_text() == "mine"
+    assert not CliRunner().invoke(cli.app, [*call, "--out", str(thesis)]).exception
+    assert thesis.read_text() != "mine"
+    (here / "own.csv").touch()
+    for named in ("own.csv", "../new.csv"):
+        config.write_text(f'command = "metrics"\nout = "{named}"\n')
+        assert not CliRunner().invoke(cli.app, call).exception
+        assert (here / named).stat().st_size
+
+
 def test_what_can_not_be_written_is_told_before_anything_is_computed(tmp_path, monkeypatch):
     """It was told when the training was over."""
     (tmp_path / "file").write_text("")
