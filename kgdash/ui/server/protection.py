@@ -4,6 +4,7 @@ Foreign names for this machine (DNS rebinding) are not answered: those beyond St
 ``server.allowedHosts``, which ``.streamlit/config.toml`` or `kgdash serve` sets.
 """
 
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
@@ -12,6 +13,7 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnected
 from streamlit import config, file_util
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
@@ -96,7 +98,8 @@ class Protection:
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            with suppress(WebSocketDisconnected):  # a tab was closed while its page was sent
+                await self._app(scope, receive, send)
             return
 
         encrypted, settings = _is_encrypted(), server_settings()
