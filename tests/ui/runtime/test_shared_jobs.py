@@ -85,8 +85,8 @@ def test_another_s_bound_refuses_nobody_else(compute, leaves, jobs, as_visitor, 
     def work(progress, latest):
         begun.append(visitor().owner)
         if begun == ["eve"]:
-            end = time.monotonic() + 1
-            while time.monotonic() < end:
+            end = time.monotonic() + PATIENCE
+            while not buttons and time.monotonic() < end:
                 time.sleep(0.05)
                 progress(1, 2)
             if leaves:  # as who wakes first does, with what is refused
