@@ -15,6 +15,7 @@ from kgdash.files.roots import only_some_may_be_opened, opened
 from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.arrow_texts import compact, release_memory
+from kgdash.graph.dataset_files import find_file, find_split
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.triple_columns import (
     columns_of,
@@ -25,14 +26,7 @@ from kgdash.graph.triple_columns import (
     read_columns,
     read_label_columns,
 )
-from kgdash.graph.triple_files import find_file, read_triples
-
-#: split -> file names (without extension) under which a folder may hold it
-_STEMS = {
-    "train": ("train", "training"),
-    "valid": ("valid", "validation", "dev"),
-    "test": ("test", "testing"),
-}
+from kgdash.graph.triple_files import read_triples
 
 #: PyKEEN datasets that it need not download
 _BUNDLED = ("nations", "kinships", "umls")
@@ -72,18 +66,20 @@ def load_dataset(
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds no training triples; none of them is read.
+    """Refuse a folder without training triples, or where a split may be missed; none is read.
 
     :raises KgdashError: saying what was expected there
     """
     if not os.path.isdir(folder):
         raise KgdashError(f"There is no folder {folder}.")
-    if find_file(folder, _STEMS["train"]) is None:
+    if find_split(folder, "train") is None:
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise KgdashError(
             f"no training triples in {folder}: expected train.tsv, train.txt or train.csv, "
             f"plain or .gz; found {present}"
         )
+    for split in ("valid", "test"):
+        find_split(folder, split)
 
 
 @reads
@@ -104,7 +100,7 @@ def _from_folder(
 
 
 def _columns(folder: Path, split: str) -> pa.Table:
-    path = find_file(folder, _STEMS[split])
+    path = find_split(folder, split)
     return read_columns(path) if path else columns_of(np.empty((0, 3), dtype=object))
 
 

@@ -135,7 +135,7 @@ def _without_first(column: pa.DictionaryArray) -> pa.DictionaryArray:
 
 def _plain_columns(path: Path, columns: Sequence[str], *wanted: str) -> pa.Table | None:
     """Read tab-separated columns, or those wanted, in blocks; None where a line is not plain."""
-    if path.suffix not in (".tsv", ".txt"):
+    if path.suffix.lower() not in (".tsv", ".txt"):
         return None
     types = dict.fromkeys(columns, pa.large_string())
     convert = pa.csv.ConvertOptions(column_types=types, include_columns=wanted or None)

@@ -6,7 +6,7 @@ import itertools
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,18 +41,6 @@ _FREE, _DENSEST = 2**22, 50
 
 #: bytes of a text besides its characters
 _EMPTY = sys.getsizeof("")
-
-
-def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
-    """Return the file in ``folder`` with one of the stems and a known extension, if there is one.
-
-    :raises KgdashError: if there are several, since one would be ignored silently
-    """
-    found = [p for s in stems for e in _EXTENSIONS if (p := folder / f"{s}{e}").is_file()]
-    if len(found) > 1:
-        names = ", ".join(p.name for p in found)
-        raise KgdashError(f"{folder} holds several files for {stems[0]}: {names}; keep one")
-    return found[0] if found else None
 
 
 def read_triples(path: Path, content: bytes | None = None) -> np.ndarray:
@@ -181,11 +169,12 @@ def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, l
     :raises KgdashError: if the file is missing, truncated, not UTF-8, beyond 4 GiB of text, or has
         a line beyond a million characters; of a content, as `kgdash.files.bounds.bounded`
     """
-    extension = next((s for s in reversed(path.suffixes) if s in _READERS), ".tsv")
+    suffixes = [suffix.lower() for suffix in reversed(path.suffixes)]
+    extension = next((suffix for suffix in suffixes if suffix in _READERS), ".tsv")
     try:
         with _open_text(path, content) as stream:
             packed = None
-            if path.suffix == ".gz":
+            if path.suffix.lower() == ".gz":
                 packed = os.path.getsize(path) if content is None else len(content)
             rows = _READERS[extension](_lines(stream, path, packed), str(path))
             yield from rows if content is None else bounded(rows, str(path))
@@ -224,7 +213,8 @@ _READERS: dict[str, Callable[[Iterator[str], str], Iterator[tuple[int, list[str]
     ".csv": _comma_separated,
 }
 
-_EXTENSIONS = tuple(f"{name}{packed}" for packed in ("", ".gz") for name in _READERS)
+#: of files that are read
+EXTENSIONS = tuple(f"{name}{packed}" for packed in ("", ".gz") for name in _READERS)
 
 
 def _open_text(path: Path, content: bytes | None) -> io.TextIOWrapper:
@@ -236,7 +226,7 @@ def _open_bytes(path: Path, content: bytes | None) -> Any:
         stream: Any = open_regular(path)
     else:
         stream = io.BytesIO(content)
-    if path.suffix != ".gz":
+    if path.suffix.lower() != ".gz":
         return stream
     unpacked = gzip.GzipFile(fileobj=stream)
     unpacked.myfileobj = stream  # closed with it

@@ -23,7 +23,7 @@ from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import check_finite, single_precision
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
 from kgdash.formats.embeddings.openke import read_openke
-from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.options import Options, interaction_and_norm
 from kgdash.formats.embeddings.pbg import read_pbg
 from kgdash.formats.embeddings.torchkge import read_torchkge
 from kgdash.formats.embeddings.word2vec import read_word2vec
@@ -67,6 +67,9 @@ _READ_AS = {
     ("graphvite", "SimplE"): "CP",
     ("openke", "SimplE"): "DistMult",
 }
+
+#: options of `run_from_arrays` that a function takes
+_OF_FUNCTIONS = ("drop_unknown", "name")
 
 
 class ArrayOptions(TypedDict, total=False):
@@ -173,9 +176,15 @@ def run_from_arrays(
         returns scores, higher for what is more plausible
     :param dataset: PyKEEN name, folder, or a graph; rows are put into its order by name
     :param options: as `ArrayOptions`; a function takes ``drop_unknown`` and ``name`` only
-    :raises KgdashError: if names do not match the dataset's, shapes not the interaction's, or
-        numbers are not finite
+    :raises KgdashError: if names do not match the dataset's, shapes not the interaction's, an
+        option is not one that is taken, or numbers are not finite
     """
+    known = set(ArrayOptions.__annotations__ if isinstance(interaction, str) else _OF_FUNCTIONS)
+    if unknown := sorted(set(options) - known):
+        kind = "an interaction by name" if isinstance(interaction, str) else "a function"
+        raise KgdashError(
+            f"{kind} does not take {', '.join(unknown):.80}; it takes {', '.join(sorted(known))}"
+        )
     graph = dataset if isinstance(dataset, KnowledgeGraph) else load_dataset(dataset)
     names = tuple(entities[0]), tuple(relations[0] if relations else ())
     vectors = [
@@ -188,16 +197,16 @@ def run_from_arrays(
     if not isinstance(interaction, str):
         found = _fitted(names, vectors, graph, drop_unknown)
         return _called(interaction, found, graph, name)
-    known, norm = interaction_name(interaction)
+    called, norm = interaction_and_norm(interaction, options.get("norm"))
     core = options.get("core")
     parts = Parts(
         vectors[0],
         vectors[1],
         None if core is None else single_precision(_array(core), "core"),
         options.get("layout", "halves"),
-        options.get("norm", norm),
+        norm,
     )
-    embedding = Embedding(known, *names, parts, Source("arrays"))
+    embedding = Embedding(called, *names, parts, Source("arrays"))
     spec, state, notes = fit_to(embedding, graph, drop_unknown)
     return assemble(name, graph, spec, state, {}, provenance | {"notes": list(notes)})
 

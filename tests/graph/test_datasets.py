@@ -52,7 +52,8 @@ class TestFolder:
         assert load_dataset(str(folder)).digest == graph.digest
 
     @pytest.mark.parametrize(
-        "names", [("training", "validation", "testing"), ("train", "dev", "test")]
+        "names",
+        [("training", "validation", "testing"), ("train", "dev", "test"), ("train", "val", "test")],
     )
     def test_other_names(self, tmp_path, names):
         folder = folder_of(

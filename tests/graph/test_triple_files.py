@@ -10,7 +10,6 @@ from kgdash.errors import KgdashError
 from kgdash.graph import triple_files
 from kgdash.graph.triple_columns import read_columns
 from kgdash.graph.triple_files import (
-    find_file,
     read_graph_triples,
     read_labels,
     read_rows,
@@ -25,11 +24,11 @@ ROWS = [["Paris", "in", "France"], ["Rome", "in", "Italy"]]
 def write(folder, name, text, encoding="utf-8"):
     path = folder / name
     data = text if isinstance(text, bytes) else text.encode(encoding)
-    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    path.write_bytes(gzip.compress(data) if name.lower().endswith(".gz") else data)
     return path
 
 
-@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".GZ"])
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -49,6 +48,7 @@ def write(folder, name, text, encoding="utf-8"):
         ("header.csv", "Subject,Predicate,Object\n" + TSV.replace("\t", ",")),
         ("bomheader.tsv", "\ufeffh\tr\tt\n" + TSV),
         ("blankheader.tsv", "\n\nhead\trelation\ttail\n" + TSV),
+        ("capitals.CSV", TSV.replace("\t", ",")),
     ],
 )
 def test_reads(tmp_path, name, text, ending):
@@ -199,23 +199,6 @@ def reading(readline, lengths):
         return found
 
     return noted
-
-
-class TestFindFile:
-    def test_any_stem_and_extension(self, tmp_path):
-        assert find_file(tmp_path, ("valid", "dev")) is None
-        path = write(tmp_path, "dev.csv.gz", "")
-        assert find_file(tmp_path, ("valid", "dev")) == path
-        (tmp_path / "valid.tsv").mkdir()
-        assert find_file(tmp_path, ("valid", "dev")) == path
-
-    def test_several(self, tmp_path):
-        write(tmp_path, "train.tsv", TSV)
-        write(tmp_path, "train.txt.gz", TSV)
-        with pytest.raises(
-            KgdashError, match=r"files for train: train.tsv, train.txt.gz; keep one"
-        ):
-            find_file(tmp_path, ("train",))
 
 
 class TestLabels:

@@ -112,6 +112,28 @@ def test_options_that_change_nothing_are_refused(form, of, norm, options, messag
         _check_taken(Path("vectors"), form, options, made)
 
 
+@pytest.mark.parametrize(
+    ("interaction", "options", "message"),
+    [
+        ("TransE-L1", {"norm": 2}, "TransE-L1 and norm 2 differ; give one"),
+        ("TransE", {"norms": 2}, r"does not take norms; it takes core, .*norm"),
+        (distmult, {"norm": 2}, "a function does not take norm; it takes drop_unknown, name"),
+        (distmult, {"layout": "halves"}, "a function does not take layout"),
+    ],
+)
+def test_options_of_arrays_are_not_passed_by(interaction, options, message):
+    """The norm that was given won over that of the name; others did nothing."""
+    with pytest.raises(KgdashError, match=message):
+        kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, interaction, GRAPH, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"norm": None}, {"norm": 2}])
+def test_the_norm_of_a_name_is_taken(options):
+    run = kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, "TransE-L2", GRAPH, **options)
+    assert run.spec.kwargs["scoring_fct_norm"] == 2
+    assert not run.notes
+
+
 def test_two_functions_of_one_name_share_no_table(monkeypatch):
     from kgdash.files import table_cache
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, interaction_name, unit_rows
+from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, unit_rows
 from kgdash.formats.embeddings.matrices import ENDINGS, check_same_order, find_matrix, read_matrix
 from kgdash.formats.embeddings.name_lists import read_names
-from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.options import Options, interaction_and_norm
 
 #: interactions of entities alone
 _WITHOUT_RELATIONS = ("dot", "cosine")
@@ -34,9 +34,7 @@ def read_arrays(folder: Path, options: Options) -> Embedding:
             f"arrays do not say how they are scored: give --interaction, one of "
             f"{', '.join(INTERACTIONS)}"
         )
-    interaction, norm = interaction_name(options.interaction)
-    if norm is not None and options.norm not in (None, norm):
-        raise KgdashError(f"{options.interaction} and --norm {options.norm} differ; give one")
+    interaction, norm = interaction_and_norm(options.interaction, options.norm)
     if not folder.is_dir():
         raise KgdashError(f"There is no folder {folder}.")
     entities, entity_names, entity_file = _matrix(folder, "entities", options)
@@ -58,7 +56,7 @@ def read_arrays(folder: Path, options: Options) -> Embedding:
             relations,
             None if core is None else read_matrix(core),
             options.layout,
-            options.norm or norm,
+            norm,
             where=str(folder),
         ),
         source=Source(str(folder), entity_file, relation_file),

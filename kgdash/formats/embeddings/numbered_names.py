@@ -11,13 +11,15 @@ _MOST = 2**30
 
 
 def find_list(folder: Path, file_names: tuple[str, ...]) -> Path:
-    """Return the first of some files of a folder that is there.
+    """Return the one of some files of a folder that is there.
 
-    :raises KgdashError: if none is
+    :raises KgdashError: if none is, or several are, whose names may stand in other rows
     """
-    for name in file_names:
-        if os.path.isfile(folder / name):
-            return folder / name
+    found = [name for name in file_names if os.path.isfile(folder / name)]
+    if len(found) > 1:
+        raise KgdashError(f"{folder} holds {' and '.join(found)}, which may differ; keep one")
+    if found:
+        return folder / found[0]
     raise KgdashError(
         f"no list of names in {folder}: expected {' or '.join(file_names)}; --names gives the "
         "folder that holds it"

@@ -12,7 +12,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts, interaction_name, unit_rows
+from kgdash.formats.embeddings.interactions import Parts, unit_rows
 from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.embeddings.torch_states import read_state
@@ -38,8 +38,7 @@ def read_openke(path: Path, options: Options) -> Embedding:
     interaction, entities, relations, notes = _model(state, options, path)
     norm = None
     if interaction == "TransE":
-        given = interaction_name(options.interaction)[1] if options.interaction else None
-        norm = options.norm or given or 1  # its default
+        norm = options.told_norm() or 1  # its default
         if options.unit is not False:
             entities, relations = (unit_rows(v, str(path)) for v in (entities, relations))
             notes += ("vectors were scaled to length 1, as norm_flag does; --no-unit does not",)

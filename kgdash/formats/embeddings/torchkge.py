@@ -11,7 +11,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts, interaction_name, unit_rows
+from kgdash.formats.embeddings.interactions import Parts, unit_rows
 from kgdash.formats.embeddings.name_lists import read_names
 from kgdash.formats.embeddings.numbered_names import find_list
 from kgdash.formats.embeddings.options import Options
@@ -34,8 +34,7 @@ def read_torchkge(path: Path, options: Options) -> Embedding:
     """
     state = read_state(path)
     interaction, entities, relations = _model(state, options, path)
-    norm = interaction_name(options.interaction)[1] if options.interaction else None
-    norm = options.norm or norm
+    norm = options.told_norm()
     if interaction == "TransH":
         norm = 2
     elif interaction == "TransE" and norm is None:

@@ -11,9 +11,9 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content, text_lines
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts, interaction_name, unit_rows
+from kgdash.formats.embeddings.interactions import Parts, unit_rows
 from kgdash.formats.embeddings.name_lists import add_name
-from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.options import Options, interaction_and_norm
 
 #: bytes, unpacked
 _MOST = 2**32
@@ -26,7 +26,7 @@ def read_word2vec(path: Path, options: Options) -> Embedding:
 
     :raises KgdashError: if the file is not of that form
     """
-    interaction, norm = interaction_name(options.interaction or "cosine")
+    interaction, norm = interaction_and_norm(options.interaction or "cosine", options.norm)
     names, vectors = _read(path)
     if options.unit:
         vectors = unit_rows(vectors, str(path))
@@ -36,7 +36,7 @@ def read_word2vec(path: Path, options: Options) -> Embedding:
         None if alone else vectors,
         None,
         options.layout,
-        options.norm or norm,
+        norm,
         where=str(path),
     )
     source = Source(str(path), str(path), str(path))

@@ -15,16 +15,13 @@ from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
 from kgdash.files.roots import may_open
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.dataset_files import STEMS, find_file
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.graph.triple_files import find_file, read_graph_triples, read_triples
+from kgdash.graph.triple_files import read_graph_triples, read_triples
 from kgdash.runs import Run
 
 #: file names, without extension, under which a dataset's folder may hold them
-_STEMS = {
-    "valid": ("valid_negatives", "validation_negatives"),
-    "test": ("test_negatives", "testing_negatives"),
-}
-
+_STEMS = {split: [f"{stem}_negatives" for stem in STEMS[split]] for split in ("valid", "test")}
 
 #: what counts as false, where no file is named
 KINDS = ("closed-world", "verified")

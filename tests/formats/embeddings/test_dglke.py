@@ -84,6 +84,10 @@ def test_lists_in_another_folder_and_order(tmp_path):
 
 
 REFUSED = {
+    "two lists": (
+        lambda p: (p / "entities.dict").write_text("0\tb\n1\ta\n"),
+        "holds entities.tsv and entities.dict, which may differ; keep one",
+    ),
     "no config": (lambda p: (p / "config.json").unlink(), "DGL-KE writes it beside the vectors"),
     "no JSON": (lambda p: (p / "config.json").write_text("{"), "is not valid JSON"),
     "a list": (lambda p: (p / "config.json").write_text("[]"), "expected a JSON object"),

@@ -81,6 +81,16 @@ def test_those_of_the_run_s_dataset_are_found(tmp_path):
     assert find_negatives(replace(run, provenance={"dataset": "umls"})) is None
 
 
+def test_they_are_found_by_any_spelling_of_a_split(tmp_path):
+    for stem in ("Val_negatives.TSV", "testing_negatives.tsv"):
+        (tmp_path / stem).write_text(TEST)
+    run = replace(RUN, provenance={"dataset": str(tmp_path)})
+    assert [path.name for path in (find_negatives(run) or {}).values()] == [
+        "Val_negatives.TSV",
+        "testing_negatives.tsv",
+    ]
+
+
 def test_a_folder_here_that_has_the_name_of_the_run_s_dataset_is_not_taken_for_it(
     tmp_path, monkeypatch
 ):
