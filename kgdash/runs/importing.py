@@ -18,12 +18,13 @@ from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
 from kgdash.formats.embeddings.graphvite import read_graphvite
-from kgdash.formats.embeddings.interactions import Parts, interaction_name
+from kgdash.formats.embeddings.interactions import interaction_name
 from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import check_finite, single_precision
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
 from kgdash.formats.embeddings.openke import read_openke
 from kgdash.formats.embeddings.options import Options, interaction_and_norm
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.embeddings.pbg import read_pbg
 from kgdash.formats.embeddings.torchkge import read_torchkge
 from kgdash.formats.embeddings.word2vec import read_word2vec

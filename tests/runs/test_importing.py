@@ -10,8 +10,8 @@ import torch
 import kgdash
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.runs.importing import _check_taken
 from tests.support.embeddings import ENTITIES, GRAPH, RELATIONS, vectors
 

@@ -22,9 +22,9 @@ from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.matrices import single_precision
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.pickle_arrays import read_array_pickle
 from kgdash.formats.proto_fields import fields, message, whole
 from kgdash.formats.tensor_bundle import Bundle

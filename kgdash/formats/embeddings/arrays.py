@@ -14,10 +14,11 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, unit_rows
+from kgdash.formats.embeddings.interactions import INTERACTIONS, unit_rows
 from kgdash.formats.embeddings.matrices import ENDINGS, check_same_order, find_matrix, read_matrix
 from kgdash.formats.embeddings.name_lists import read_names
 from kgdash.formats.embeddings.options import Options, interaction_and_norm
+from kgdash.formats.embeddings.parts import Parts
 
 #: interactions of entities alone
 _WITHOUT_RELATIONS = ("dot", "cosine")

@@ -20,11 +20,11 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.json_values import read_object
 from kgdash.formats.embeddings.matrices import read_matrix
 from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.run_record import is_number
 
 _CONFIG = "config.json"

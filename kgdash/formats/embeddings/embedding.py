@@ -7,9 +7,10 @@ import numpy as np
 import torch
 
 from kgdash.errors import KgdashError
-from kgdash.formats.embeddings.interactions import Parts, check_interaction, layers_of
+from kgdash.formats.embeddings.interactions import check_interaction, layers_of
 from kgdash.formats.embeddings.matrices import check_finite
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.graph import KnowledgeGraph
 from kgdash.scoring.model_spec import ModelSpec
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.matrices import single_precision
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.pickle_arrays import PickledArray, read_array_pickle
 from kgdash.formats.pickle_records import brief
 

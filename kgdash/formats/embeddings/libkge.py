@@ -13,9 +13,9 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.embeddings.torch_states import read_archive, tensors
 from kgdash.formats.pickle_records import Call, brief
 from kgdash.formats.pickled_modules import mapping

@@ -12,9 +12,10 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts, unit_rows
+from kgdash.formats.embeddings.interactions import unit_rows
 from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.embeddings.torch_states import read_state
 
 _ONE_VECTOR = ("TransE", "DistMult", "HolE")

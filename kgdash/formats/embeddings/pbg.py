@@ -26,12 +26,12 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.json_values import read_name_list, read_object
 from kgdash.formats.embeddings.matrices import single_precision
 from kgdash.formats.embeddings.name_lists import add_name, check_length
 from kgdash.formats.embeddings.numbered_names import find_list
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.hdf5 import Hdf5File, open_hdf5
 from kgdash.formats.run_record import is_number
 

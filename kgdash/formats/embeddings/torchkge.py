@@ -11,10 +11,11 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts, unit_rows
+from kgdash.formats.embeddings.interactions import unit_rows
 from kgdash.formats.embeddings.name_lists import read_names
 from kgdash.formats.embeddings.numbered_names import find_list
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.embeddings.torch_states import missing_names, read_state
 
 #: whose vectors of entities are scaled to length 1 before they score

@@ -11,9 +11,10 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content, text_lines
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import Parts, unit_rows
+from kgdash.formats.embeddings.interactions import unit_rows
 from kgdash.formats.embeddings.name_lists import add_name
 from kgdash.formats.embeddings.options import Options, interaction_and_norm
+from kgdash.formats.embeddings.parts import Parts
 
 #: bytes, unpacked
 _MOST = 2**32
