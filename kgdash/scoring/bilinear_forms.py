@@ -9,6 +9,8 @@ from kgdash.engine.turned_kernels import PRODUCT
 from kgdash.files.visitor import visitor
 from kgdash.scoring.form_parts import (
     Description,
+    Linear,
+    Map,
     Turning,
     are_vectors,
     simple_form,
@@ -27,6 +29,9 @@ _FREE_SERVED, _DENSEST_SERVED = 5 * 2**22, 1
 
 #: numbers of a vector up to which HolE's products are summed one by one: time grows with the square
 _WIDEST_CIRCLE = 2**12
+
+#: numbers of vectors that are convolved at once: they stay at hand
+_ROLLED = 2**16
 
 #: of factors beside those that are checked for every model: their products stay finite
 _LARGEST_FACTOR = 1e4
@@ -124,12 +129,25 @@ def hole(_i: Any, entities: list, relations: list) -> Description:
         return None
 
     def left(e: list[torch.Tensor], r: list[torch.Tensor]) -> torch.Tensor:
-        total = e[0][:, :1] * r[0]
-        for k in range(1, e[0].shape[1]):
-            total += e[0][:, k : k + 1] * r[0].roll(k, dims=1)
-        return total
+        step = max(1, _ROLLED // e[0].shape[1])
+        parts = zip(e[0].split(step), r[0].split(step), strict=True)
+        return torch.cat([_convolved(*part) for part in parts])
 
-    return simple_form(DOT, entities, relations, 1, left)
+    return simple_form(DOT, entities, relations, 1, Linear(left, lambda r: _circulant(r[0])))
+
+
+def _convolved(own: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
+    """Convolve rows with rows, summed in one order: ``(n, D)``, twice → ``(n, D)``."""
+    width, twice = own.shape[1], torch.cat([by, by], dim=1)
+    total = own[:, :1] * by
+    for k in range(1, width):
+        total += own[:, k : k + 1] * twice[:, width - k : 2 * width - k]
+    return total
+
+
+def _circulant(by: torch.Tensor) -> torch.Tensor:
+    """Return the matrix of the convolution with a vector, whose row k is rolled by k."""
+    return torch.cat([by, by]).unfold(0, len(by), 1)[1:].flip(0)
 
 
 def rescal(_i: Any, entities: list, relations: list) -> Description:
@@ -181,7 +199,10 @@ def _by_matrices(
         made = times_matrix(own, r[0].unflatten(1, shape))
         return made if after is None else made * after[0] + after[1]
 
-    return simple_form(DOT, entities, [matrices.flatten(1)], 1, left)
+    use: Map = left
+    if before is None and after is None:
+        use = Linear(left, lambda r: r[0].unflatten(0, shape))
+    return simple_form(DOT, entities, [matrices.flatten(1)], 1, use)
 
 
 def crosse(interaction: Any, entities: list, relations: list) -> Description:

@@ -31,6 +31,21 @@ class Turning:
         return own + by if self.kind == SUM else times_complex(own, by)
 
 
+@dataclass(frozen=True)
+class Linear:
+    """A map x M of the entity's vector x, whose matrix M needs no making from it.
+
+    ``matrix``: of one relation's representations: ``(D, K)``.
+    """
+
+    made: Map
+    matrix: Callable[[list[torch.Tensor]], torch.Tensor]
+
+    def __call__(self, e: list[torch.Tensor], r: list[torch.Tensor]) -> torch.Tensor:
+        """Make the vectors of pairs."""
+        return self.made(e, r)
+
+
 #: what `kgdash.scoring.pykeen_forms.PyKEENForm` is made of, or None if there is no form
 Description = dict[str, Any] | None
 

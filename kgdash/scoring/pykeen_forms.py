@@ -13,6 +13,7 @@ from kgdash.engine.turned_kernels import COMPLEX, PRODUCT, SUM
 from kgdash.scoring import bilinear_forms, projected_forms
 from kgdash.scoring.form_parts import (
     Description,
+    Linear,
     Map,
     Turning,
     are_vectors,
@@ -92,12 +93,17 @@ class PyKEENForm:
         """
         assert self.affine
         use = self.left if is_query == (side == "tail" or self.inverse) else self.right
-        own = self.entities[0]
-        basis = torch.cat([own.new_zeros(1, own.shape[1]), torch.eye(own.shape[1]).to(own)])
         if self.inverse:
             relation = 2 * relation + (side == "head")
+        if isinstance(use, Linear):
+            matrix = use.matrix([r[relation] for r in self.relations])
+            return matrix, matrix.new_zeros(matrix.shape[1])
+        own = self.entities[0]
+        basis = own.new_zeros(1 + own.shape[1], own.shape[1])
+        basis[1:].fill_diagonal_(1)
         found = use([basis], [r[relation].expand(len(basis), -1) for r in self.relations])
-        return found[1:] - found[0], found[0]
+        offset = found[0].clone()
+        return found[1:].sub_(offset), offset
 
     def is_fixed(self, side: str) -> bool:
         """Tell whether a candidate's vector is the same under every relation."""

@@ -432,3 +432,35 @@ def test_weights_are_judged_without_a_copy():
     for bad in ([2.0], [-2.0], [float("nan"), 0.0], [float("inf")], [-float("inf")]):
         assert not bound(2.0, torch.tensor(bad))
         assert not bound(2.0, torch.tensor(bad, dtype=torch.complex64))
+
+
+@pytest.mark.parametrize("inverse", [False, True])
+@pytest.mark.parametrize("name", ["HolE", "RESCAL"])
+def test_matrices_that_are_known_are_not_made_of_unit_vectors(name, inverse):
+    """A vector of 4,096 numbers had HolE add 4,097 vectors 4,096 times, for each relation."""
+    form = form_of(build(name, inverse))
+    units = torch.eye(form.dimension)
+    use = form.left
+    for side in ("tail", "head"):
+        for relation in (0, 3):
+            at = 2 * relation + (side == "head") if inverse else relation
+            by = [r[at].expand(len(units), -1) for r in form.relations]
+            is_query = side == "tail" or inverse
+            matrix, offset = form.role(side, is_query, relation)
+            assert torch.equal(matrix, use.made([units], by))
+            assert not offset.any()
+    object.__setattr__(use, "made", None)
+    form.role("tail", True, 0)
+
+
+def test_a_convolution_in_parts_has_the_same_bits(monkeypatch):
+    form = form_of(build("HolE"))
+    rng = torch.Generator().manual_seed(0)
+    own, by = (torch.randn(7, form.dimension, generator=rng) for _ in range(2))
+    whole = form.left([own], [by])
+    monkeypatch.setattr(bilinear_forms, "_ROLLED", 2 * form.dimension)
+    assert torch.equal(form.left([own], [by]), whole)
+    one_by_one = own[:, :1] * by
+    for k in range(1, form.dimension):
+        one_by_one += own[:, k : k + 1] * by.roll(k, dims=1)
+    assert torch.equal(whole, one_by_one)

@@ -19,6 +19,7 @@ from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.scoring.entity_vectors import own_columns
 from kgdash.scoring.pykeen_forms import PyKEENForm
+from kgdash.studies.explanations.affine_maps import maps_kept
 from kgdash.studies.explanations.entity_loss import EntityLoss, facts_around
 from kgdash.studies.explanations.refit import EntityRefit
 from kgdash.studies.inspection.candidates import SideCandidates
@@ -32,6 +33,10 @@ ENOUGH = 10
 #: numbers in a vector, in all curvatures of its loss, and in all facts' slopes, up to which it is
 #: refitted
 _WIDEST, _CURVATURES, _SLOPES = 2**12, 2**27, 2**24
+
+#: gigabytes that a refit may take; bytes of a fact and number of a vector, and squares of vectors
+#: that are there at once, in float32, besides each query's maps
+_GIGABYTES, _OF_FACT, _SQUARES = 1.5, 60, 10
 
 #: facts carry a prediction if its rank is so many times worse without them
 CARRIED = 2
@@ -120,13 +125,7 @@ def carrying_facts(
     if not len(others):
         return replace(found, missing=f"{label} has no training fact besides")
     # A matrix for each query that names the entity: small weights could ask for terabytes.
-    named = np.stack([facts[:, 0] == entity, facts[:, 1]], axis=1)
-    width, queries = form.entities[0].shape[1], len(distinct_rows(named).rows)
-    if width > _WIDEST or queries * width**2 > _CURVATURES:
-        much = f"{width:,} numbers in {queries:,} kinds of queries are too many to refit"
-        return replace(found, missing=much)
-    if len(facts) * width > _SLOPES:
-        much = f"{width:,} numbers and {len(facts):,} facts are too many to refit"
+    if much := _too_much(form, entity, facts):
         return replace(found, missing=much)
     said = [0.0, 1.0]
 
@@ -144,6 +143,24 @@ def carrying_facts(
         progress,
     )
     return _from_table(found, table)
+
+
+def _too_much(form: PyKEENForm, entity: int, facts: np.ndarray) -> str:
+    """Say why a refit of an entity to its facts would take too much; "" if it does not."""
+    named = np.stack([facts[:, 0] == entity, facts[:, 1]], axis=1)
+    width, queries = form.entities[0].shape[1], len(distinct_rows(named).rows)
+    if width > _WIDEST or queries * width**2 > _CURVATURES:
+        return f"{width:,} numbers in {queries:,} kinds of queries are too many to refit"
+    if len(facts) * width > _SLOPES:
+        return f"{width:,} numbers and {len(facts):,} facts are too many to refit"
+    squares = queries * maps_kept(form) + _SQUARES
+    gigabytes = (4 * squares * width**2 + _OF_FACT * len(facts) * width) / 1e9
+    if gigabytes > _GIGABYTES:
+        return (
+            f"{width:,} numbers in {queries:,} kinds of queries and {len(facts):,} facts are too "
+            f"many to refit: they take {gigabytes:.1f} GB, and at most {_GIGABYTES} are taken"
+        )
+    return ""
 
 
 def _table(found: CarryingFacts) -> pd.DataFrame:

@@ -6,7 +6,7 @@ Defined in numbers.md#27-why-this-answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -18,10 +18,15 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.graph.sorted_slices import run_lengths
 from kgdash.progress import Beat, unheard
 from kgdash.scoring.pykeen_forms import PyKEENForm
+from kgdash.studies.explanations.affine_maps import AffineMap
 from kgdash.studies.explanations.candidate_panels import Panels
+from kgdash.studies.explanations.linearised import Linearised, add_scaled
 
 #: scores that are held at once
 _SCORES = 2**24
+
+#: numbers of vectors of queries that are made at once
+_ASKED = 2**22
 
 #: in curvatures, candidates of less than this share of an even probability are left out
 _NEGLIGIBLE = 0.3
@@ -43,56 +48,29 @@ def facts_around(graph: KnowledgeGraph, entity: int, loops: bool = False) -> np.
 
 
 @dataclass(frozen=True)
-class Linearised:
-    """The loss at one vector x, fact by fact.
-
-    ``losses``: float64, ``(n,)``; ``gradients``: float64, ``(n, D)``; ``curvatures``: float64,
-    ``(g, D, D)``, what each fact of a query adds (``query``: int64, ``(n,)``, which one it is of),
-    and ``rays``: float64, ``(n, D)``, to whose outer products with themselves it adds besides;
-    ``bends``: float64, ``(n, D)``, the diagonal that it adds since distances to its ends are
-    curved themselves, 0 for inner products. All are empty unless they were asked for.
-    """
-
-    losses: np.ndarray
-    gradients: np.ndarray
-    query: np.ndarray
-    curvatures: np.ndarray
-    rays: np.ndarray
-    bends: np.ndarray
-
-    def curvature(self, weights: np.ndarray) -> np.ndarray:
-        """Return the Fisher matrix of some facts, ``(D, D)``; their weights ``(n,)`` are 0 or 1."""
-        of_query = np.bincount(self.query, weights, len(self.curvatures))
-        rays = self.rays[weights > 0]
-        return np.asarray(np.tensordot(of_query, self.curvatures, 1) + rays.T @ rays)
-
-    def bend(self, weights: np.ndarray) -> np.ndarray:
-        """Return the diagonal that some facts add to it, ``(D,)``."""
-        return np.asarray(weights @ self.bends)
-
-
-@dataclass(frozen=True)
 class _Query:
-    """A query that the entity names: its facts, and how x makes its vector x M + c."""
+    """A query that the entity names: its facts, and how x makes its vector."""
 
     facts: np.ndarray
     panel: tuple[str, int]
-    matrix: np.ndarray
-    offset: np.ndarray
+    map: AffineMap
 
 
 @dataclass(frozen=True)
 class _Answered:
     """Queries that the entity answers: their vectors, and log Σ exp of the others' scores.
 
-    The entity's vector under the relation is x M + c.
+    ``map``: how x makes the vector that they are compared with; None: it is x itself.
     """
 
     facts: np.ndarray
     queries: np.ndarray
     others: np.ndarray
-    matrix: np.ndarray
-    offset: np.ndarray
+    map: AffineMap | None
+
+
+#: queries with their places among all, whose candidates have the same vectors
+_Block = list[tuple[int, _Query]]
 
 
 class EntityLoss:
@@ -115,6 +93,8 @@ class EntityLoss:
         self.form, self.entity, self.facts, self._beat = form, entity, facts, beat
         self.trained = form.entities[0][entity].double().cpu().numpy()
         self._panels = Panels(form)
+        self._maps: dict[tuple[str, int], AffineMap] = {}
+        self._own: dict[tuple[str, int], AffineMap] = {}
 
     @property
     def has_kinks(self) -> bool:
@@ -126,13 +106,10 @@ class EntityLoss:
 
         Where the entity is a candidate, its vector is x too. A constant may be missing.
         """
-        matrix, offset = self._map(side, relation)
         vector = x.astype(np.float32)
-        query = vector @ matrix + offset
-        own = vector
+        query, own = self._map(side, relation)(vector), vector
         if not self._panels.is_product:
-            matrix, offset = _role(self.form, side, False, relation)
-            own = vector @ matrix + offset
+            own = self._own_map(side, relation)(vector)
         scores = self._panels.compared(
             query, self._panels.of(self._panels.key(side, relation)).vectors
         )
@@ -141,50 +118,78 @@ class EntityLoss:
 
     def slope(self, side: str, relation: int, answer: int, x: np.ndarray) -> np.ndarray:
         """Return the gradient of an answer's score by x: float64, ``(D,)``."""
-        matrix, offset = self._map(side, relation)
-        query = x.astype(np.float32) @ matrix + offset
+        made = self._map(side, relation)
+        query = made(x.astype(np.float32))
         other = self._panels.of(self._panels.key(side, relation)).vectors[answer]
-        return np.asarray(self._panels.slopes(query, other[None])[0] @ matrix.T, dtype=np.float64)
+        return made.back(self._panels.slopes(query, other[None]))[0].astype(np.float64)
 
-    def linearise(self, x: np.ndarray, curved: bool = False) -> Linearised:
-        """Return each fact's loss and gradient at x, ``(D,)``; ``curved``: curvatures too."""
-        count, width = len(self.facts), len(x)
+    def linearise(self, x: np.ndarray, weights: np.ndarray | None = None) -> Linearised:
+        """Return each fact's loss and gradient at x, ``(D,)``.
+
+        :param weights: of facts, ``(n,)``: curvatures too, of all queries together with these
+        """
+        count, width, curved = len(self.facts), len(x), weights is not None
         losses, gradients = np.zeros(count), np.zeros((count, width))
         number = np.zeros(count, dtype=np.int64)
-        curvatures = np.zeros((len(self._queries) if curved else 0, width, width))
+        weights = np.zeros(count) if weights is None else weights
+        total = np.zeros((width, width) if curved else (0, 0))
         rays, bends = (np.zeros((count, width if curved else 0)) for _ in range(2))
         vector = x.astype(np.float32)
         for block in self._blocks:
             self._beat()
-            panel = self._panels.of(block[0][1].panel)
-            asked = np.stack([vector @ each.matrix + each.offset for _, each in block])
-            p, totals, means = self._panels.softmax(asked, panel, self.entity)
+            panel, asked, p, totals, means = self._compared(vector, block)
             for row, (place, query) in enumerate(block):
                 facts = query.facts
                 answers = panel.vectors[self._answers[facts]]
                 number[facts] = place
                 losses[facts] = totals[row] - self._panels.compared(asked[row], answers)
                 down = means[row] - self._panels.slopes(asked[row], answers)
-                gradients[facts] = down @ query.matrix.T
-                if curved:
-                    curvatures[place] = self._curvature(query, asked[row], panel, p[row])
+                gradients[facts] = query.map.back(down)
+                if not curved:
+                    continue
+                self._beat()
+                part = self._curvature(query, asked[row], panel, p[row])
+                add_scaled(total, part, weights[facts].sum())
+                if not self._panels.is_product:
                     pulls = 1 - p[row, self._answers[facts]]
                     bent = self._panels.bends(asked[row], answers)
-                    bends[facts] = pulls[:, None] * (bent @ np.square(query.matrix).T)
+                    bends[facts] = pulls[:, None] * query.map.diagonals_back(bent)
         for answered in self._answered:
             self._beat()
-            own = vector @ answered.matrix + answered.offset
+            own = vector if answered.map is None else answered.map(vector)
             lead = (answered.others - self._panels.compared(own, answered.queries)).astype(
                 np.float64
             )
-            slopes = self._panels.slopes(own, answered.queries) @ answered.matrix.T
+            slopes = self._panels.slopes(own, answered.queries)
+            slopes = slopes if answered.map is None else answered.map.back(slopes)
             losses[answered.facts] += np.logaddexp(0, lead)
             gradients[answered.facts] -= expit(lead)[:, None] * slopes
             if curved:
                 rays[answered.facts] = np.sqrt(expit(lead) * expit(-lead))[:, None] * slopes
-                bent = self._panels.bends(own, answered.queries) @ np.square(answered.matrix).T
+            if curved and answered.map is not None:
+                bent = answered.map.diagonals_back(self._panels.bends(own, answered.queries))
                 bends[answered.facts] += expit(lead)[:, None] * bent
-        return Linearised(losses, gradients, number, curvatures, rays, bends)
+        return Linearised(
+            losses, gradients, number, weights, total, partial(self._part, vector), rays, bends
+        )
+
+    def _compared(
+        self, vector: np.ndarray, block: _Block
+    ) -> tuple[Panel, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the candidates of some queries, the queries' vectors, and `Panels.softmax`."""
+        panel = self._panels.of(block[0][1].panel)
+        asked = np.stack([query.map(vector) for _, query in block])
+        return panel, asked, *self._panels.softmax(asked, panel, self.entity)
+
+    def _part(self, vector: np.ndarray, place: int) -> np.ndarray:
+        """Return what each fact of one query adds to the Fisher matrix, made anew."""
+        self._beat()
+        block = next(each for each in self._blocks if each[0][0] <= place <= each[-1][0])
+        row = place - block[0][0]
+        if not self._panels.is_product:  # inner products of many round otherwise than of one
+            block, row = block[row : row + 1], 0
+        panel, asked, p, _, _ = self._compared(vector, block)
+        return self._curvature(block[row][1], asked[row], panel, p[row])
 
     def _curvature(
         self, query: _Query, asked: np.ndarray, panel: Panel, p: np.ndarray
@@ -193,7 +198,7 @@ class EntityLoss:
         kept = np.flatnonzero(p > _NEGLIGIBLE / len(p))
         slopes, p = self._panels.slopes(asked, panel.vectors[kept]), p[kept]
         centred = (slopes - p @ slopes / p.sum()) * np.sqrt(p)[:, None]
-        return np.asarray(query.matrix @ (centred.T @ centred) @ query.matrix.T)
+        return query.map.outer_back(centred, len(panel.vectors) < len(self.trained))
 
     @cached_property
     def _answers(self) -> np.ndarray:
@@ -204,7 +209,7 @@ class EntityLoss:
     @cached_property
     def _queries(self) -> list[_Query]:
         return [
-            _Query(rows, self._panels.key(side, relation), *self._map(side, relation))
+            _Query(rows, self._panels.key(side, relation), self._map(side, relation))
             for side, relation, rows in self._roles()
         ]
 
@@ -215,24 +220,27 @@ class EntityLoss:
         for own_side, relation, rows in self._roles():
             self._beat()
             side = "head" if own_side == "tail" else "tail"
-            others = torch.from_numpy(self._answers[rows])
-            with torch.inference_mode():
-                made = self.form.queries(side, others, torch.full_like(others, relation))
-            queries = made.cpu().numpy()
-            matrix, offset = _role(self.form, side, False, relation)
+            queries, own = self._asked(side, relation, rows), self._own_map(side, relation)
             if self._panels.is_product:
-                queries = queries @ matrix.T
-                matrix, offset = (
-                    np.eye(len(matrix), dtype=np.float32),
-                    np.zeros(len(matrix), offset.dtype),
-                )
+                queries = own.back(queries)
             panel = self._panels.of(self._panels.key(side, relation))
             parts = np.array_split(queries, -(-len(queries) // self._most))
             totals = np.concatenate(
                 [self._panels.softmax(part, panel, self.entity)[1] for part in parts]
             )
-            found.append(_Answered(rows, queries, totals, matrix, offset))
+            found.append(_Answered(rows, queries, totals, None if self._panels.is_product else own))
         return found
+
+    def _asked(self, side: str, relation: int, rows: np.ndarray) -> np.ndarray:
+        """Return the vectors of queries that name the other ends of facts: ``(n, K)``."""
+        parts = []
+        for part in np.array_split(rows, -(-len(rows) * len(self.trained) // _ASKED)):
+            self._beat()
+            others = torch.from_numpy(self._answers[part])
+            with torch.inference_mode():
+                made = self.form.queries(side, others, torch.full_like(others, relation))
+            parts.append(made.cpu().numpy())
+        return np.concatenate(parts)
 
     def _roles(self) -> list[tuple[str, int, np.ndarray]]:
         """List the entity's queries: side, relation, and which facts answer them."""
@@ -246,21 +254,30 @@ class EntityLoss:
             found += [(side, r, part) for r, part in zip(each.tolist(), parts, strict=False)]
         return found
 
-    def _map(self, side: str, relation: int) -> tuple[np.ndarray, np.ndarray]:
+    def _map(self, side: str, relation: int) -> AffineMap:
         """Return how x makes the vector that candidates are compared with.
 
         With inner products the candidates' map is part of it, so that they are as they are.
         """
-        matrix, offset = _role(self.form, side, True, relation)
-        if self._panels.is_product:
-            candidate, _ = _role(self.form, side, False, relation)
-            matrix, offset = matrix @ candidate.T, offset @ candidate.T
-        return matrix, offset
+        if (side, relation) not in self._maps:
+            self._beat()
+            made = AffineMap.of(self.form, side, True, relation)
+            if self._panels.is_product:
+                made = made.before(self._own_map(side, relation))
+            self._maps[side, relation] = made
+        return self._maps[side, relation]
+
+    def _own_map(self, side: str, relation: int) -> AffineMap:
+        """Return how x makes the entity's vector as a candidate."""
+        key = side, 0 if self.form.is_fixed(side) else relation
+        if key not in self._own:
+            self._own[key] = AffineMap.of(self.form, side, False, relation)
+        return self._own[key]
 
     @cached_property
-    def _blocks(self) -> list[list[tuple[int, _Query]]]:
+    def _blocks(self) -> list[_Block]:
         """The queries with their places, in blocks that share their candidates' vectors."""
-        blocks: list[list[tuple[int, _Query]]] = []
+        blocks: list[_Block] = []
         for place, query in enumerate(self._queries):
             last = blocks[-1] if blocks else []
             if last and last[0][1].panel == query.panel and len(last) < self._most:
@@ -273,12 +290,3 @@ class EntityLoss:
     def _most(self) -> int:
         """Queries that are scored at once."""
         return max(1, _SCORES // self.form.num_entities)
-
-
-def _role(
-    form: PyKEENForm, side: str, is_query: bool, relation: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return M and c of `PyKEENForm.role`."""
-    with torch.inference_mode():
-        matrix, offset = form.role(side, is_query, relation)
-    return matrix.cpu().numpy(), offset.cpu().numpy()

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg, optimize
 
-from kgdash.studies.explanations.entity_loss import EntityLoss, Linearised
+from kgdash.studies.explanations.entity_loss import EntityLoss
+from kgdash.studies.explanations.linearised import Linearised
 
 #: steps at most, and the decrease of the loss that a further one must promise
 _STEPS, _ENOUGH = 40, 1e-4
@@ -41,7 +42,7 @@ class EntityRefit:
 
         At least a thousandth of the mean curvature.
         """
-        x, at = self.loss.trained, self._at_trained
+        x, at = self.loss.trained, self._start
         least = _LEAST * float(np.trace(at.curvature(self._weights([])))) / len(x)
         length = float(x @ x)
         radial = -float(at.gradients.sum(axis=0) @ x) / length if length > 0 else 0.0
@@ -50,8 +51,8 @@ class EntityRefit:
     @cached_property
     def whole(self) -> np.ndarray:
         """Return the vector fitted to all facts, from the trained one: float64, ``(D,)``."""
-        every = np.ones(len(self.loss.facts))
-        return self._minimum(every, self.loss.trained, self._at_trained)
+        _ = self.ridge  # of the same start, which is as large as the vector's square, and goes
+        return self._minimum(self._weights([]), self.loss.trained, self.__dict__.pop("_start"))
 
     def without(self, facts: Sequence[int]) -> np.ndarray:
         """Return the vector fitted to all facts but some, by their positions: ``(D,)``.
@@ -68,16 +69,17 @@ class EntityRefit:
         :param slope: the score's gradient by the vector at x, ``(D,)``
         :param x: the vector fitted to all facts but those that are left out already
         """
-        at = self._at_whole if x is self.whole else self.loss.linearise(x, curved=True)
-        return np.asarray(-at.gradients @ self._solver(at, self._weights(without))(slope))
+        weights = self._weights(without)
+        at = self._at_whole if x is self.whole else self.loss.linearise(x, weights)
+        return np.asarray(-at.gradients @ self._solver(at, weights)(slope))
 
     @cached_property
-    def _at_trained(self) -> Linearised:
-        return self.loss.linearise(self.loss.trained, curved=True)
+    def _start(self) -> Linearised:
+        return self.loss.linearise(self.loss.trained, self._weights([]))
 
     @cached_property
     def _at_whole(self) -> Linearised:
-        return self.loss.linearise(self.whole, curved=True)
+        return self.loss.linearise(self.whole, self._weights([]))
 
     def _weights(self, without: Sequence[int]) -> np.ndarray:
         weights = np.ones(len(self.loss.facts))
@@ -113,8 +115,9 @@ class EntityRefit:
             if promised < _ENOUGH:
                 break
             if promised > before / _SLOW:
-                # The matrix of an earlier vector leads too slowly.
-                solve = self._solver(self.loss.linearise(x, curved=True), weights)
+                # The matrix of an earlier vector leads too slowly: it goes before another is made.
+                del solve
+                solve = self._solver(self.loss.linearise(x, weights), weights)
                 step = solve(gradient)
                 promised = float(gradient @ step)
             # Where whole steps fail, the next tries twice the part that did not.

@@ -209,6 +209,19 @@ def test_many_facts_of_an_entity_with_a_wide_vector(written, monkeypatch):
     assert found_of(run, triple, "tail").missing == missing
 
 
+def test_what_takes_too_much_memory_is_told_before(written, monkeypatch):
+    run = written("ComplEx").run
+    triple = written("ComplEx").graph.split("test")[0].tolist()
+    assert "too many" not in found_of(run, triple, "tail").missing
+    monkeypatch.setattr(carrying, "_GIGABYTES", 1e-6)
+    monkeypatch.setattr(carrying, "EntityRefit", None)
+    assert re.fullmatch(
+        r"6 numbers in \d+ kinds of queries and \d+ facts are too many to refit: "
+        r"they take \d.\d GB, and at most 1e-06 are taken",
+        found_of(run, triple, "tail").missing,
+    )
+
+
 @pytest.mark.parametrize("tied", [False, True])
 def test_of_cp(tied):
     """Why of every triple of a CP ended in a traceback; SimplE's and PBG's are tied ones."""

@@ -48,7 +48,7 @@ def test_curvature_of_inner_products_is_the_second_derivative(written, name, mon
     loss = EntityLoss(affine_form(made.run), ENTITY, facts_around(made.graph, ENTITY))
     x, step = near(loss), 1e-2
     weights = np.arange(len(loss.facts)) % 2.0
-    found = loss.linearise(x, curved=True).curvature(weights)
+    found = loss.linearise(x, weights).curvature(weights)
     for axis in range(len(x)):
         moved = np.eye(len(x))[axis] * step
         there, back = (weights @ loss.linearise(x + way * moved).gradients for way in (1, -1))

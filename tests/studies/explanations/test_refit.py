@@ -68,7 +68,8 @@ def test_the_ridge_keeps_the_trained_length(written):
         return value + refit.ridge / 2 * scale**2 * (x @ x)
 
     slope = (loss(1 + step) - loss(1 - step)) / (2 * step)
-    curved = refit.loss.linearise(x, curved=True).curvature(np.ones(len(refit.loss.facts)))
+    every = np.ones(len(refit.loss.facts))
+    curved = refit.loss.linearise(x, every).curvature(every)
     least = 1e-3 * np.trace(curved) / len(x)
     assert refit.ridge >= least
     assert abs(slope) < 1e-2 or refit.ridge == pytest.approx(least)
@@ -124,3 +125,11 @@ def test_influence_is_the_derivative_of_a_score_by_a_facts_weight(written):
         x = refit._minimum(weights, refit.whole, refit._at_whole)
         change = refit.loss.scores("tail", 1, refit.whole)[3] - refit.loss.scores("tail", 1, x)[3]
         assert found[fact] == pytest.approx(change / 0.1, rel=0.25, abs=0.02)
+
+
+def test_the_matrix_at_the_start_goes_once_it_was_used(written):
+    refit = refit_of(written("DistMult"))
+    ridge = refit.ridge
+    refit.without([0])
+    assert "_start" not in vars(refit)
+    assert refit.ridge == ridge
