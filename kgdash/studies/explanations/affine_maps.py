@@ -72,8 +72,11 @@ class AffineMap:
         offset = candidates.back(self.offset[None])[0]
         if candidates.is_diagonal:
             return AffineMap(self.matrix * candidates.matrix, offset)
-        matrix = np.diag(self.matrix) if self.is_diagonal else self.matrix
-        return AffineMap(_thin(matrix @ candidates.matrix.T), offset)
+        if self.is_diagonal:
+            turned = np.multiply(self.matrix[:, None], candidates.matrix.T, order="C")
+        else:
+            turned = self.matrix @ candidates.matrix.T
+        return AffineMap(_thin(turned), offset)
 
 
 def maps_kept(form: PyKEENForm) -> int:

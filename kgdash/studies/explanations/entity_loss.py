@@ -269,10 +269,15 @@ class EntityLoss:
 
     def _own_map(self, side: str, relation: int) -> AffineMap:
         """Return how x makes the entity's vector as a candidate."""
-        key = side, 0 if self.form.is_fixed(side) else relation
-        if key not in self._own:
-            self._own[key] = AffineMap.of(self.form, side, False, relation)
-        return self._own[key]
+        fixed = self.form.is_fixed(side)
+        key = side, 0 if fixed else relation
+        if key in self._own:
+            return self._own[key]
+        made = AffineMap.of(self.form, side, False, relation)
+        # With inner products it becomes part of others, once or twice: they would be two matrices.
+        if fixed or not self._panels.is_product:
+            self._own[key] = made
+        return made
 
     @cached_property
     def _blocks(self) -> list[_Block]:

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from kgdash.studies.explanations import entity_loss
+from kgdash.studies.explanations.affine_maps import maps_kept
 from kgdash.studies.explanations.carrying_facts import affine_form
 from kgdash.studies.explanations.entity_loss import EntityLoss, facts_around
-from tests.studies.explanations.conftest import KINDS
+from tests.studies.explanations.conftest import KINDS, Written
 from tests.support.fakes import make_graph
 
 ENTITY = 4
@@ -96,3 +97,19 @@ def test_others_hear_of_each_part_and_may_end_it(written, monkeypatch):
     loss = EntityLoss(affine_form(made.run), ENTITY, facts, end)
     with pytest.raises(TimeoutError):
         loss.linearise(loss.trained)
+
+
+@pytest.mark.parametrize("name", ["ComplEx", "QuatE", "RotatE", "TransE"])
+def test_maps_that_are_held_are_as_many_as_are_counted(name):
+    """Four thousand numbers make a matrix of 64 MiB: refits are bounded by how many there are."""
+    kwargs = {"embedding_dim": 2 if name == "QuatE" else 6}
+    made = Written(name, kwargs, False)
+    form, facts = affine_form(made.run), facts_around(made.graph, ENTITY)
+    loss = EntityLoss(form, ENTITY, facts)
+    found = loss.linearise(loss.trained, np.ones(len(facts)))
+    width, kinds = len(loss.trained), len(np.unique(found.query))
+    answered = [each.map for each in loss._answered if each.map is not None]
+    maps = {id(m.matrix): m.matrix for m in (*loss._maps.values(), *loss._own.values(), *answered)}
+    squares = sum(matrix.ndim == 2 for matrix in maps.values())
+    assert squares <= kinds * maps_kept(form) + 1
+    assert all(matrix.size <= width**2 for matrix in maps.values())
