@@ -38,7 +38,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
             f"`kgdash train --search --study FILE` writes it; found {found}"
         )
     try:
-        connection = connect(path, "ro")
+        connection = _connect(path)
     except sqlite3.Error as error:
         raise KgdashError(f"can not read {path}: {error}") from error
     end = time.thread_time() + _MAX_SECONDS
@@ -48,12 +48,13 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Have SQLite open the very file of this name: it may take ``file:NAME`` for that of NAME.
+def _connect(path: Path) -> sqlite3.Connection:
+    """Have SQLite read the very file of this name, which it may take ``file:NAME`` for of NAME.
 
-    :param mode: "ro" to read, "rw" to write, too
+    And nothing beside it: a journal or log might be anybody's (immutable=1). What kgdash writes is
+    whole under its name.
     """
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5)
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
 def check_tables(path: Path, connection: sqlite3.Connection) -> None:

@@ -1,27 +1,31 @@
-"""The study of a search: made, opened again, and refused where it is another search's."""
+"""The study of a search: made, opened again, and refused where it is another search's.
+
+Optuna works on a database in memory, and what that holds is written whole after each trial's begin
+and end. SQLite never opens the file to write: it would look for a journal beside it again and
+again, and do what that says, such as delete other files, whoever laid it there.
+"""
+
+from __future__ import annotations
 
 import os
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import Any, cast
 
 import optuna
-from sqlalchemy.exc import SQLAlchemyError
+from optuna.storages import RDBStorage
+from optuna.trial import FrozenTrial
+from sqlalchemy.pool import StaticPool
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file, share
 from kgdash.files.bounded_reading import reads
 from kgdash.files.lock import hold_lock
-from kgdash.files.regular import open_regular
-from kgdash.hpo.sqlite_file import connect, open_to_read, optuna_schema
+from kgdash.hpo.sqlite_file import open_to_read, optuna_schema
 from kgdash.hpo.study_file import ATTRIBUTE, MAX_ROWS, STUDY, read_study
-
-#: what SQLite's journals begin with, and end with where they name another file
-_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 
 #: rows of Optuna's tables that no search of ours fills further
 _ROWS = {
@@ -49,11 +53,12 @@ _OF_TPE = "tpe:relative_params:*"
 
 
 @contextmanager
-def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
+def opened(path: Path, about: Mapping[str, Any]) -> Iterator[KeptStudy]:
     """Open a study for trials, or make it; its running trials, cut short before, are failed.
 
     :param about: what is searched, JSON-ready
-    :raises KgdashError: if the file is another search's or no study, or another process has it open
+    :raises KgdashError: if the file is another search's or no study, or can not be written, or
+        another process has it open
     """
 
     def busy() -> None:
@@ -65,48 +70,94 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
         place = path.resolve()  # by a link, it is one and the same search
         with hold_lock(place.with_name(f".{place.name}.lock"), busy):
             yield _open(path, about)
-    except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.StorageInternalError) as error:
-        cause = getattr(error.__cause__ or error, "orig", None) or error.__cause__ or error
-        raise KgdashError(
-            f"can not write {path}: {cause}. Make room there, or write access to file and folder; "
-            "the same command then goes on with the search"
-        ) from error
     finally:
         optuna.logging.set_verbosity(before)
 
 
-def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
+class KeptStudy(optuna.Study):
+    """A study in memory that is written to its file when a trial begins, and when it ends."""
+
+    def __init__(self, path: Path) -> None:
+        """Make a new one, which has no file yet."""
+        # One connection: each would have a database of its own.
+        one = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+        self._path, self._database = path, RDBStorage("sqlite://", engine_kwargs=one)
+        optuna.create_study(storage=self._database, study_name=STUDY, direction="maximize")
+        super().__init__(STUDY, self._database)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """Return the connection to what is in memory."""
+        pooled = self._database.engine.raw_connection()
+        return cast(sqlite3.Connection, pooled.driver_connection)
+
+    def ask(self, *given: Any, **more: Any) -> optuna.Trial:
+        """Begin a trial."""
+        trial = super().ask(*given, **more)
+        self.keep()
+        return trial
+
+    def tell(self, *given: Any, **more: Any) -> FrozenTrial:
+        """End a trial."""
+        ended = super().tell(*given, **more)
+        self.keep()
+        return ended
+
+    def read_again(self) -> None:
+        """Have Optuna read what was put in, which is all that it ever will of a file.
+
+        :raises KgdashError: if it takes that for its own, and can not read it
+        """
+        try:
+            super().__init__(STUDY, self._database)
+            self.get_trials(deepcopy=False)
+        except Exception as error:
+            what = str(error) or type(error).__name__
+            raise KgdashError(f"{self._path}: Optuna can not go on with it: {what:.300}") from error
+
+    def keep(self) -> None:
+        """Write the file, with the mode of the one that it takes the place of.
+
+        :raises KgdashError: if it can not be written
+        """
+        try:
+            mode = self._path.stat().st_mode if self._path.exists() else None
+            with atomic_file(self._path.resolve()) as part:
+                part.write_bytes(self.connection.serialize())
+                # Whose it was may be another account: whom they let write, this one does not.
+                share(part, None if mode is None else mode & ~stat.S_IWOTH)
+        except OSError as error:
+            raise KgdashError(
+                f"can not write {self._path}: {error.strerror or error}. Make room there, or write "
+                "access to file and folder; the same command then goes on with the search"
+            ) from error
+
+
+def _open(path: Path, about: Mapping[str, Any]) -> KeptStudy:
     """Open the study, or make it; refuse that of another search, naming the difference."""
-    _check_journal(path)
     goes_on = path.exists()
     if goes_on:
-        _take_back(path)
         _check_same(path, read_study(path).about, about)
         _check_made_here(path)
         if not os.access(path, os.W_OK):
             raise KgdashError(f"can not write {path}: it is read-only")
-    try:
-        with atomic_file(path.resolve()) as part:
-            study = _study(part, create=True)
-            study.set_user_attr(ATTRIBUTE, dict(about))
-            study._storage.remove_session()
-            if goes_on:
-                _copy_trials(path, part)
-            # Whose it was may be another account: whom they let write, this one does not.
-            share(part, path.stat().st_mode & ~stat.S_IWOTH if goes_on else None)
-    except OSError as error:
-        raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
-    return _study(path)
+    study = KeptStudy(path)
+    study.set_user_attr(ATTRIBUTE, dict(about))
+    if goes_on:
+        _copy_trials(path, study.connection)
+        study.read_again()
+    study.keep()
+    return study
 
 
 @reads
-def _copy_trials(path: Path, part: Path) -> None:
-    """Take the rows of trials over into a file that Optuna has made here.
+def _copy_trials(path: Path, target: sqlite3.Connection) -> None:
+    """Take the rows of trials over into a database that Optuna has made here.
 
     It opens none but its own: what a stranger's is beside its rows, pages that are shared, indices
     that lie, a schema, is left behind.
     """
-    with open_to_read(path) as source, closing(connect(part, "rw")) as target, target:
+    with open_to_read(path) as source, target:
         for table in _OF_TRIALS:
             try:
                 rows = source.execute(f"SELECT * FROM {table} NOT INDEXED").fetchmany(MAX_ROWS)
@@ -120,72 +171,6 @@ def _copy_trials(path: Path, part: Path) -> None:
             "UPDATE trials SET state = 'FAIL', datetime_complete = datetime_start "
             "WHERE state = 'RUNNING'"  # cut short, after a time that nobody knows
         )
-
-
-def _check_journal(path: Path) -> None:
-    """Refuse a journal beside the file that would do more than undo what was half-written there.
-
-    One of several files ends with the name of another one, which SQLite would delete whatever it is
-    (sqlite.org/fileformat.html#the_rollback_journal): a search's never does. Nor has it a
-    write-ahead log, whose pages SQLite lays over whatever file has the name.
-    """
-    for ending in ("-wal", "-shm"):
-        if os.path.lexists(log := _beside(path, ending)):
-            raise KgdashError(f"{log} is not what a search leaves: remove it, or name another file")
-    journal = _beside(path, "-journal")
-    if not os.path.lexists(journal):
-        return
-    if not path.exists():
-        raise KgdashError(f"{journal} is there without its file; remove it, or name another file")
-    try:
-        with open_regular(journal) as stream:
-            stream.seek(max(0, os.fstat(stream.fileno()).st_size - len(_JOURNAL)))
-            names_another = stream.read() == _JOURNAL
-    except OSError as error:
-        raise KgdashError(f"can not read {journal}: {error.strerror or error}") from error
-    if names_another:
-        raise KgdashError(
-            f"{journal} is not what a search leaves: it would have another file deleted. Remove "
-            "it, and take the search's own file from where you have it"
-        )
-
-
-def _take_back(path: Path) -> None:
-    """Let SQLite undo what a killed process had half-written, which takes leave to write.
-
-    A journal that it would play back later must not stay: it is of this file, not of the next one.
-    """
-    if not os.path.lexists(journal := _beside(path, "-journal")):
-        return
-    with suppress(sqlite3.Error), closing(connect(path, "rw")) as connection:
-        connection.execute("PRAGMA schema_version").fetchall()  # judges nothing else yet
-    with suppress(FileNotFoundError), journal.open("rb") as stream:
-        if stream.read(1).strip(b"\0"):
-            raise KgdashError(
-                f"{journal} can not be played back into {path}, which has half of what a killed "
-                "search wrote: take write access to both, or remove them"
-            )
-
-
-def _beside(path: Path, ending: str) -> Path:
-    """Return where SQLite has a journal of a file, or of what a link leads to."""
-    place = path.resolve()
-    return place.with_name(f"{place.name}{ending}")
-
-
-def _study(path: Path, create: bool = False) -> optuna.Study:
-    try:
-        storage = optuna.storages.RDBStorage(f"sqlite:///{quote(str(path.resolve()))}")
-        if create:
-            return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize")
-        study = optuna.load_study(storage=storage, study_name=STUDY)
-        study.get_trials(deepcopy=False)  # which reads all that it ever will of what is there
-        return study
-    except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.StorageInternalError):
-        raise
-    except Exception as error:  # it takes what is there for its own
-        what = str(error) or type(error).__name__
-        raise KgdashError(f"{path}: Optuna can not go on with it: {what:.300}") from error
 
 
 @reads

@@ -105,11 +105,6 @@ def read_study(path: Path) -> StudyFile:
         ) as error:
             if isinstance(error, KgdashError):
                 raise
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
-                raise KgdashError(
-                    f"{path}: its search was killed while it wrote; the search's command mends "
-                    "the file and goes on with it"
-                ) from error
             raise KgdashError(
                 f"{path} is damaged or not the file of a search: {error or type(error).__name__}"
             ) from error

@@ -57,7 +57,9 @@ class Cluster:
         self.address, self._patience = address, patience
         kind, _, count = address.partition(":")
         self._processes = int(count) if kind == "local" and count.isdecimal() else 0
-        is_file = address.endswith(".json") and Path(address).is_file()
+        # An address is none of a file, whatever lies in the folder where a command is called.
+        self._file = Path(address).resolve() if address.endswith(".json") else None
+        is_file = self._file is not None and self._file.is_file()
         if not self._processes and (kind == "local" or not (":" in address or is_file)):
             raise KgdashError(
                 "expected a cluster as local:N (N processes here), the address of a Dask scheduler "
@@ -159,9 +161,9 @@ class Cluster:
             )
             return Client(self._local)
         try:
-            file, address = Path(self.address), self.address
-            if file.is_file():
-                address = json.loads(file.read_text("utf-8"))["address"]
+            address = self.address
+            if self._file is not None:
+                address = json.loads(self._file.read_text("utf-8"))["address"]
             return Client(address, timeout=_ANSWER)
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise KgdashError(

@@ -1,9 +1,7 @@
 """What a sandbox holds: whether all of it is whole, and what it says, times of day left out."""
 
 import json
-import shutil
 import sqlite3
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +20,17 @@ _OF_RUN = (MANIFEST, WEIGHTS, GRAPH, TRIPLES)
 
 
 def left_over(sandbox: Path) -> list[str]:
-    """Return drafts, locks and journals of SQLite's: what only a process at work may have."""
+    """Return drafts and locks: what only a process at work may have."""
     return sorted(
         str(path.relative_to(sandbox))
         for path in sandbox.rglob("*")
-        if ".kgdash-part" in path.name or path.suffix == ".lock" or path.name.endswith("-journal")
+        if ".kgdash-part" in path.name or path.suffix == ".lock"
     )
 
 
 def is_draft(path: Path) -> bool:
-    """Tell whether a path lies in a draft, or is a lock or a journal of SQLite's."""
-    return any(part.startswith(".") or part.endswith((".lock", "-journal")) for part in path.parts)
+    """Tell whether a path lies in a draft, or is a lock."""
+    return any(part.startswith(".") or part.endswith(".lock") for part in path.parts)
 
 
 def contents(sandbox: Path) -> dict[str, Any]:
@@ -107,14 +105,7 @@ def _timeless(value: Any) -> Any:
 
 
 def _study(path: Path) -> list[Any]:
-    """Read a study as SQLite finds it, its journal played back, without changing it."""
-    with tempfile.TemporaryDirectory() as folder:
-        for each in path.parent.glob(f"{path.name}*"):
-            shutil.copy(each, folder)
-        with sqlite3.connect(Path(folder) / path.name) as connection:
-            (state,) = connection.execute("PRAGMA integrity_check").fetchone()
-        connection.close()
-        assert state == "ok", f"{path.name}: {state}"
-        trials = read_study(Path(folder) / path.name).trials
+    """Read a study, which is whole without anything beside it."""
+    trials = read_study(path).trials
     ended: pd.DataFrame = trials[trials["state"].isin(ENDED)]
     return ended.drop(columns="seconds").to_dict("records")

@@ -35,7 +35,7 @@ def lose_power(clean: Clean, template: Path, work: Path, generator: random.Rando
             continue
         for state in disk.states(generator):
             files = spread(state)
-            named = {n: c for n, c in files.items() if n.endswith("-journal") or _is_named(n)}
+            named = {n: c for n, c in files.items() if _is_named(n)}
             key = hash(tuple(named.items()))
             if key not in seen:
                 seen.add(key)

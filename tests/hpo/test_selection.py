@@ -4,8 +4,6 @@ import contextlib
 import os
 import resource
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 
@@ -218,24 +216,6 @@ class TestGoingOn:
         study = search(graph, plan(), study_file, Budget(trials=2))
         assert study.trials["state"].tolist() == ["finished", "interrupted", "finished"]
         assert study.trials["seconds"][1] == 0, "not the time until one went on"
-
-    def test_after_a_kill_while_it_wrote(self, graph, study_file):
-        """SQLite leaves a journal then, which only who may write can play back."""
-        before = read_study(study_file)
-        code = (
-            "import os, sqlite3\n"
-            f"connection = sqlite3.connect({str(study_file)!r})\n"
-            "connection.execute('PRAGMA cache_size = 1')\n"
-            "for table in ('trial_params', 'trial_user_attributes', 'trial_values', 'trials'):\n"
-            "    connection.execute(f'DELETE FROM {table}')\n"
-            "os.kill(os.getpid(), 9)\n"
-        )
-        subprocess.run([sys.executable, "-c", code])
-        assert study_file.with_name("x.db-journal").exists()
-        with pytest.raises(KgdashError, match="killed while it wrote; the search's command mends"):
-            read_study(study_file)
-        after = search(graph, plan(), study_file, Budget(trials=1))
-        pd.testing.assert_frame_equal(after.trials, before.trials)
 
     def test_seconds_as_the_budget(self, graph, file):
         study = search(graph, plan(), file, Budget(seconds=1e-6))

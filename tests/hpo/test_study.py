@@ -1,7 +1,6 @@
 """The file of a search: opened for writing, whoever it comes from."""
 
 import os
-import shutil
 import sqlite3
 import stat
 import struct
@@ -12,7 +11,6 @@ import optuna
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.hpo import study as study_module
 from kgdash.hpo.study import opened
 from kgdash.hpo.study_file import FORMAT, VERSION, read_study
 from tests.support.small_search import altered
@@ -41,76 +39,46 @@ def database(tmp_path):
     return path
 
 
-def read(path, uri=False):
-    with closing(sqlite3.connect(path, uri=uri)) as connection:
-        connection.execute("SELECT * FROM t").fetchall()
+def read(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
 
 
-@pytest.mark.parametrize("linked", [False, True])
-def test_a_journal_that_names_another_file_is_refused_and_deletes_nothing(
-    database, tmp_path, linked
-):
-    """SQLite takes the other one for a journal, too, and deletes what no journal refers to."""
-    other, journal = tmp_path / "thesis.txt", tmp_path / "search.db-journal"
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_what_lies_beside_a_search_is_left_alone(ending, when, tmp_path):
+    """By a journal that names another file SQLite deletes it, whenever it looks for one.
+
+    Who may make files in the folder had anything of whoever searched there deleted.
+    """
+    path, other = tmp_path / "search.db", tmp_path / "thesis.txt"
+    with opened(path, ABOUT) as study:
+        study.tell(study.ask(), 0.5)
     other.write_text("mine")
-    journal.write_bytes(journal_of_several(database, other))
-    path = database
-    if linked:
-        path = tmp_path / "link" / "search.db"
-        path.parent.mkdir()
-        path.symlink_to(database)
-    with pytest.raises(KgdashError, match="would have another file deleted"), opened(path, {}):
-        pass
+    beside = path.with_name(f"search.db{ending}")
+    content = journal_of_several(path, other)
+    if when == "before":
+        beside.write_bytes(content)
+    with opened(path, ABOUT) as study:
+        beside.write_bytes(content)
+        study.tell(study.ask(), 0.7)
+    assert read_study(path).trials["value"].tolist() == [0.5, 0.7]
     assert other.read_text() == "mine"
-    assert journal.exists()
-    read(database)  # what it is refused for
-    assert not other.exists()
+    assert beside.read_bytes() == content
+    if ending == "-journal":
+        read(path)
+        assert not other.exists()  # so would SQLite
 
 
-def test_the_file_that_is_opened_is_the_one_whose_journal_was_judged(
-    database, tmp_path, monkeypatch
-):
+def test_the_file_that_is_opened_is_the_one_that_was_named(database, tmp_path, monkeypatch):
     """SQLite takes a name that begins with ``file:`` for an address, which leads elsewhere."""
-    other, named = tmp_path / "thesis.txt", tmp_path / "file:search.db"
-    other.write_text("mine")
-    shutil.copy(database, named)
-    named.with_name(f"{named.name}-journal").write_bytes(bytes(16))
-    (tmp_path / "search.db-journal").write_bytes(journal_of_several(database, other))
+    named = tmp_path / "file:search.db"
+    with opened(named, ABOUT) as study:
+        study.tell(study.ask(), 0.5)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(KgdashError, match="not the file of a search"), opened(Path(named.name), {}):
-        pass
-    assert other.exists()
-    read(named.name, uri=True)  # as Debian's SQLite does with every such name
-    assert not other.exists()
-
-
-def test_a_journal_that_waits_for_a_new_file_is_refused(database, tmp_path):
-    other, new = tmp_path / "thesis.txt", tmp_path / "new.db"
-    other.write_text("mine")
-    (tmp_path / "new.db-journal").write_bytes(journal_of_several(database, other))
-    with pytest.raises(KgdashError, match="is there without its file"), opened(new, {}):
-        pass
-    assert other.exists()
-    assert not new.exists()
-
-
-@pytest.mark.parametrize("ending", ["-wal", "-shm"])
-@pytest.mark.parametrize("is_there", [False, True])
-def test_a_log_beside_a_search_is_refused(tmp_path, ending, is_there):
-    """SQLite lays a log's pages over whatever has the name, also over a file made anew."""
-    path = tmp_path / "search.db"
-    if is_there:
-        with opened(path, ABOUT):
-            pass
-    (tmp_path / f"search.db{ending}").write_bytes(b"a stranger's")
-    with pytest.raises(KgdashError, match=f"search.db{ending} is not what a search leaves"):
-        opened(path, ABOUT).__enter__()
-    assert path.exists() == is_there
-
-
-def test_a_journal_that_is_a_pipe_is_refused(database, tmp_path):
-    os.mkfifo(tmp_path / "search.db-journal")
-    with pytest.raises(KgdashError, match="journal: it is a pipe"), opened(database, {}):
+    with opened(Path(named.name), ABOUT) as study:
+        assert study.best_value == 0.5
+    with pytest.raises(KgdashError, match="not the file of a search"), opened(database, {}):
         pass
 
 
@@ -160,6 +128,7 @@ def test_a_trial_that_waits_with_what_it_brings_is_refused(tmp_path):
     path = tmp_path / "search.db"
     with opened(path, ABOUT) as study:
         study.enqueue_trial({"optimizer.lr": 9})
+        study.keep()
     for read in (lambda: read_study(path), lambda: opened(path, ABOUT).__enter__()):
         with pytest.raises(KgdashError, match="trial 0 is WAITING"):
             read()
@@ -214,7 +183,8 @@ def test_an_index_that_names_a_row_again_and_again_is_damage(tmp_path):
 def test_a_value_that_only_optuna_would_read_has_a_bound(tmp_path):
     path = tmp_path / "search.db"
     with opened(path, ABOUT) as study:
-        study.ask().set_user_attr("other", "x" * (2**20 + 1))
+        (trial := study.ask()).set_user_attr("other", "x" * (2**20 + 1))
+        study.tell(trial, 0.5)
     read_study(path)
     with pytest.raises(KgdashError, match="value of trial_user_attributes is too long"):
         opened(path, ABOUT).__enter__()
@@ -253,19 +223,3 @@ def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
     with closing(sqlite3.connect(real)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (0,)
-
-
-def test_a_journal_that_can_not_be_played_back_is_not_left_for_the_next_file(tmp_path, monkeypatch):
-    path = tmp_path / "search.db"
-    with opened(path, ABOUT):
-        pass
-    before = path.read_bytes()
-    (tmp_path / "search.db-journal").write_bytes(MAGIC + bytes(504))
-
-    def fail(path, mode):
-        raise sqlite3.OperationalError("read-only")
-
-    monkeypatch.setattr(study_module, "connect", fail)
-    with pytest.raises(KgdashError, match="can not be played back"):
-        opened(path, ABOUT).__enter__()
-    assert path.read_bytes() == before

@@ -235,3 +235,15 @@ def test_where_nothing_answers_it_says_so(monkeypatch):
     monkeypatch.setattr(cluster, "_ANSWER", 0.2)
     with Cluster("tcp://127.0.0.1:9") as nowhere, pytest.raises(KgdashError, match="no cluster"):
         nowhere.client(silent)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1"])
+def test_an_address_is_none_of_a_file_where_a_command_is_called(address, tmp_path, monkeypatch):
+    """A stranger's, of that name, led to their scheduler, whose answers are pickles."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster, "_ANSWER", 0.5)
+    (tmp_path / address).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / address).write_text('{"address": 7}')
+    with Cluster(address) as nowhere, pytest.raises(KgdashError) as refused:
+        nowhere.client(silent)
+    assert "TypeError" not in str(refused.value)

@@ -20,8 +20,8 @@ except ImportError:  # Windows: drafts of processes that died stay there
 
 _DRAFT = ".kgdash-part"
 
-#: names of drafts, and of SQLite's journals beside them
-_OURS = re.compile(r"(?P<draft>\..*-[a-z0-9_]{8}\.kgdash-part)(?P<journal>-journal)?", re.DOTALL)
+#: names of drafts
+_OURS = re.compile(r"\..*-[a-z0-9_]{8}\.kgdash-part", re.DOTALL)
 
 #: bytes of a file's name that its draft's begins with, and names that are tried: a folder that was
 #: removed refuses each
@@ -117,18 +117,14 @@ def sweep(folder: HeldFolder) -> None:
         return
     names: list[str] = []
     with contextlib.suppress(OSError):
-        names = sorted(folder.names())  # a draft before its journal
-    for named in filter(None, map(_OURS.fullmatch, names)):
+        names = folder.names()
+    for name in filter(_OURS.fullmatch, names):
         with contextlib.suppress(OSError, RecursionError):
-            if named["journal"]:
-                if not folder.has(named["draft"]):
-                    folder.unlink(named[0])
-                continue
-            held = _lock(folder, named[0])
+            held = _lock(folder, name)
             try:
                 found = os.fstat(held)
                 if found.st_uid == os.geteuid():  # others' folders may hold what is ours
-                    folder.remove(named[0], found)
+                    folder.remove(name, found)
             finally:
                 os.close(held)
 

@@ -84,14 +84,6 @@ class HeldFolder:
         """
         return os.stat(self._at(name), dir_fd=self._handle, follow_symlinks=False)
 
-    def has(self, name: str) -> bool:
-        """Tell whether anything here has a name."""
-        try:
-            self.look(name)
-        except FileNotFoundError:
-            return False
-        return True
-
     def is_same(self, name: str, made: os.stat_result) -> bool:
         """Tell whether a name is still that of what was made here."""
         with contextlib.suppress(FileNotFoundError):
