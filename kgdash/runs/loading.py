@@ -25,6 +25,7 @@ from kgdash.scoring.build_model import build_model
 from kgdash.scoring.kernel_scorer import fastest_scorer
 from kgdash.scoring.model_spec import ModelSpec
 from kgdash.scoring.pykeen_scorer import best_device
+from kgdash.scoring.turning import check_turning
 
 #: what follows of a split that holds triples of another
 _NOT_HELD_OUT = {
@@ -107,6 +108,7 @@ def assemble(
         model = build_model(
             spec, graph.splits["train"], graph.num_entities, graph.num_relations, state, name
         )
+    check_turning(model, name)
     scorer, remarks = fastest_scorer(model, best_device())
     check_fit(graph, scorer, name)
     recorded = provenance.get("notes")

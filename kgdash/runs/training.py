@@ -23,6 +23,7 @@ from kgdash.runs.loading import assemble
 from kgdash.runs.softmax_training import SOFTMAX, train_softmax
 from kgdash.scoring.build_model import scoring_state
 from kgdash.scoring.model_spec import ModelSpec, Scalar, check_arguments
+from kgdash.scoring.turning import check_turning
 
 #: called after each epoch with its number (≥ 1), its mean loss, the model and its MRR on valid
 #: where the loop looked at that; may raise to end the training. It must not change the model nor
@@ -256,6 +257,7 @@ class _Report(TrainingCallback):
                     f"training diverged: weights are NaN or infinite after epoch {epoch}; "
                     "try a lower learning rate"
                 )
+            check_turning(self.model, "train")
             self._watch(epoch, epoch_loss, self.model, None)
             self._progress(epoch, self._epochs)
         except BaseException as error:
