@@ -61,6 +61,11 @@ def phases(progress: Progress, weights: list[float]) -> list[Progress]:
     return [part(number) for number in range(len(weights))]
 
 
+def stretch(progress: Progress, start: float, stop: float, total: float) -> Progress:
+    """Return the progress of what leads another one from ``start`` to ``stop`` of ``total``."""
+    return lambda done, of: progress(start + (stop - start) * done / max(of, 1e-9), total)
+
+
 def terminal(label: str) -> Progress:
     """Show progress as one line on standard error, only if that is a terminal."""
     if not sys.stderr.isatty():

@@ -31,7 +31,7 @@ def missing_scores(
     of_relations = np.zeros((2, scorer.num_relations), dtype=np.int64)
     for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
         anchors, relations = distinct_queries(triples, side)
-        for start, scores in all_scores(scorer, side, anchors, relations):
+        for start, scores in all_scores(scorer, side, anchors, relations, progress=report):
             missing = np.isnan(scores)
             rows = slice(start, start + len(scores))
             for counts, ids in ((of_entities, anchors[rows]), (of_relations, relations[rows])):

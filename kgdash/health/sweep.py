@@ -13,7 +13,7 @@ from kgdash.engine.tasks import Asked, Shared, sorted_masks
 from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, silent, stretch
 from kgdash.scoring import Scorer, unchecked_rows
 
 
@@ -74,7 +74,8 @@ def sweep(
         return sweep_form(scorer.form, asked, visit, state, progress, own)
     own = np.zeros(len(asked.row), dtype=np.float64) if own is None else own
     only = state()
-    for start, scores in all_scores(scorer, asked.side, asked.anchors, asked.relations):
+    queries = asked.anchors, asked.relations
+    for start, scores in all_scores(scorer, asked.side, *queries, progress=progress):
         stop = start + len(scores)
         inside = np.flatnonzero((asked.row >= start) & (asked.row < stop))
         own[inside] = scores[asked.row[inside] - start, asked.answer[inside]]
@@ -94,7 +95,12 @@ def distinct_queries(triples: np.ndarray, side: str) -> tuple[np.ndarray, np.nda
 
 
 def all_scores(
-    scorer: Scorer, side: str, anchors: np.ndarray, relations: np.ndarray, first: int | None = None
+    scorer: Scorer,
+    side: str,
+    anchors: np.ndarray,
+    relations: np.ndarray,
+    first: int | None = None,
+    progress: Progress = silent,
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield blocks of the scores of all candidates, NaN and infinities as they come.
 
@@ -107,7 +113,9 @@ def all_scores(
     most = max(1, block_bytes() // (8 * scorer.num_entities))
     start, rows = 0, min(first or most, most)
     while start < len(queries):
-        scores = unchecked_rows(scorer, side, queries[start : start + rows])
+        block = queries[start : start + rows]
+        report = stretch(progress, start, start + len(block), len(queries))
+        scores = unchecked_rows(scorer, side, block, report)
         kind = torch.float64 if scores.dtype == torch.float64 else torch.float32
         yield start, np.array(scores.detach().to("cpu", kind).numpy(), order="C")
         start, rows = start + rows, most

@@ -76,7 +76,7 @@ def always_tied(
         if not len(entities):
             break
         anchors, relations = distinct_queries(triples, side)
-        for start, scores in all_scores(scorer, side, anchors, relations, _FIRST):
+        for start, scores in all_scores(scorer, side, anchors, relations, _FIRST, report):
             entities, group = _never_differed(entities, group, scores[:, entities])
             report(start + len(scores), len(anchors))
             if not len(entities):

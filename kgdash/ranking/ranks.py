@@ -15,7 +15,7 @@ from kgdash.files.memory import block_bytes
 from kgdash.graph import IDS
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.progress import Progress, phases, silent
+from kgdash.progress import Progress, phases, silent, stretch
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
 
 
@@ -117,7 +117,8 @@ def count_greater_and_equal(
     order = np.argsort(query_of, kind="stable")
     for block, members in _blocks(len(queries), query_of[order], block_bytes() // (4 * size)):
         rows = order[members]
-        scores = score_rows(scorer, side, queries[block])
+        report = stretch(progress, block.start, block.stop, len(queries))
+        scores = score_rows(scorer, side, queries[block], report)
         if len(kept) < size:
             scores = scores[:, torch.from_numpy(np.flatnonzero(place >= 0)).to(scores.device)]
         row, answer = query_of[rows] - block.start, place[triples[rows, answer_column]]
@@ -138,7 +139,7 @@ def count_greater_and_equal(
         counts = count_above_thresholds(scores, own, row)
         greater[rows] = counts[:, 0]
         equal[rows] += counts[:, 1] - counted
-        progress(block.stop, len(queries))
+        report(1, 1)
     return greater, equal, candidates
 
 

@@ -12,7 +12,7 @@ from kgdash.engine.row_counting import count_above_thresholds
 from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import expand_slices
-from kgdash.progress import Progress
+from kgdash.progress import Progress, stretch
 from kgdash.scoring import Scorer, score_rows
 
 
@@ -46,12 +46,13 @@ def count_in_rows(
         rows = order[slice(*np.searchsorted(ordered, [block.start, block.stop]))]
         members = _Members(group[rows] - block.start, position[rows])
         excluded = known.triples_with_entity(anchors[block], side)
-        around = _AnchorScores(scorer, side, anchors[block])
+        report = stretch(progress, block.start, block.stop, len(anchors))
+        around = _AnchorScores(scorer, side, anchors[block], report)
         own = around.own(members)
         for first, scores in around.blocks():
             counts[rows] += count_above_thresholds(scores, own, members.row)
             counts[rows] -= _count_excluded(scores, first, own, members, excluded)
-        progress(block.stop, len(anchors))
+        report(1, 1)
     return counts
 
 
@@ -68,9 +69,13 @@ class _AnchorScores:
     latest block is kept, so that what fits into one block is scored once.
     """
 
-    def __init__(self, scorer: Scorer, side: str, anchors: np.ndarray) -> None:
+    def __init__(self, scorer: Scorer, side: str, anchors: np.ndarray, progress: Progress) -> None:
         self.scorer, self.side, self.anchors = scorer, side, anchors
         self.size = max(1, block_bytes() // (4 * scorer.num_entities * len(anchors)))
+        blocks = -(-scorer.num_relations // self.size)
+        self._progress, self._scored = progress, 0
+        # Of several, each is scored for the triples' own scores, and to count in.
+        self._total = blocks if blocks == 1 else 2 * blocks
         self._latest: tuple[int, torch.Tensor] = (-1, torch.empty(0))
 
     def blocks(self, only: np.ndarray | None = None) -> Iterator[tuple[int, torch.Tensor]]:
@@ -91,7 +96,9 @@ class _AnchorScores:
             relation = np.tile(relations, len(self.anchors))
             columns = (anchor, relation) if self.side == "head" else (relation, anchor)
             candidates = "tail" if self.side == "head" else "head"
-            scores = score_rows(self.scorer, candidates, np.stack(columns, axis=1))
+            report = stretch(self._progress, self._scored, self._scored + 1, self._total)
+            scores = score_rows(self.scorer, candidates, np.stack(columns, axis=1), report)
+            self._scored += 1
             self._latest = start, scores.reshape(len(self.anchors), -1)
         return self._latest[1]
 

@@ -19,7 +19,7 @@ from scipy import stats
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.progress import Progress, phases, silent
+from kgdash.progress import Progress, phases, silent, stretch
 from kgdash.scoring import ENTITY_SIDES, Scorer
 from kgdash.scoring.protocol import refuse_nan
 
@@ -92,7 +92,8 @@ class _Sampler:
         other = triples[:, 2 if side == "head" else 0]
         position = triples[:, 1] * self.scorer.num_entities + other
         is_negative = ~self.known.contains(triples)
-        own = scores_of(self.scorer, triples, "tail" if side == "head" else "head")
+        first, progress = phases(progress, [len(triples), len(anchors) * self.samples])
+        own = scores_of(self.scorer, triples, "tail" if side == "head" else "head", first)
         result = {
             name: np.zeros(len(triples), dtype=np.int64)
             for name in ("better", "sampled", "population", "drawn", "negatives")
@@ -100,7 +101,9 @@ class _Sampler:
         order = np.argsort(group, kind="stable")
         bounds = np.searchsorted(group[order], np.arange(len(anchors) + 1))
         for start in range(0, len(anchors), _ANCHORS):
-            drawn = self.draw(anchors[start : start + _ANCHORS], side)
+            some = anchors[start : start + _ANCHORS]
+            report = stretch(progress, start, start + len(some), len(anchors))
+            drawn = self.draw(some, side, report)
             for number, (sample, scores, negatives) in enumerate(drawn, start=start):
                 rows = order[bounds[number] : bounds[number + 1]]
                 better = len(sample) - np.searchsorted(np.sort(scores), own[rows], side="right")
@@ -110,10 +113,12 @@ class _Sampler:
                 result["drawn"][rows] = len(sample)
                 result["negatives"][rows] = negatives
                 result["population"][rows] = negatives - is_negative[rows]
-            progress(min(start + _ANCHORS, len(anchors)), len(anchors))
+            report(1, 1)
         return result
 
-    def draw(self, anchors: np.ndarray, side: str) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    def draw(
+        self, anchors: np.ndarray, side: str, progress: Progress = silent
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
         """Sample negatives around some anchors and score them in one go.
 
         :return: per anchor the sorted sample (``relation * |E| + entity``), its scores, and |N⁻|
@@ -131,7 +136,7 @@ class _Sampler:
         relation, other = np.divmod(np.concatenate(drawn), self.scorer.num_entities)
         columns = (anchor, relation, other) if side == "head" else (other, relation, anchor)
         candidates = "tail" if side == "head" else "head"
-        scores = scores_of(self.scorer, np.stack(columns, axis=1), candidates)
+        scores = scores_of(self.scorer, np.stack(columns, axis=1), candidates, progress)
         return zip(drawn, np.split(scores, np.cumsum(lengths)[:-1]), negatives, strict=True)
 
 
@@ -169,13 +174,17 @@ def draw_negatives(
     return drawn + np.searchsorted(known - np.arange(len(known)), drawn, side="right")
 
 
-def scores_of(scorer: Scorer, triples: np.ndarray, side: str) -> np.ndarray:
+def scores_of(
+    scorer: Scorer, triples: np.ndarray, side: str, progress: Progress = silent
+) -> np.ndarray:
     """Score triples as candidates for a side: float32, ``(n,)``.
 
     :raises KgdashError: if a score is NaN
     """
     parts = torch.from_numpy(np.ascontiguousarray(triples)).split(_BATCH)
-    scores = [refuse_nan(scorer.score_triples(part, side)) for part in parts]
+    reports = phases(progress, [float(len(part)) for part in parts])
+    found = map(scorer.score_triples, parts, itertools.repeat(side), reports)
+    scores = [refuse_nan(each) for each in found]
     return torch.cat(scores).cpu().numpy() if scores else np.zeros(0, dtype=np.float32)
 
 

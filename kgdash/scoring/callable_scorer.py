@@ -7,6 +7,7 @@ import torch
 from kgdash.engine.form import InteractionForm
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
+from kgdash.progress import Progress, silent
 
 #: scores of vectors of heads, relations and tails, whose leading dimensions broadcast
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -37,43 +38,53 @@ class CallableScorer:
         self._row_bytes = 8 * _TEMPORARIES * width
         self.score_tails(torch.zeros((1, 2), dtype=torch.long))
 
-    def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_tails(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all tails for (head, relation) pairs, ``(b, 2)`` → ``(b, |E|)``."""
         heads, relations = self._entities[pairs[:, 0]], self._relations[pairs[:, 1]]
         return self._rows(
             self.num_entities,
             len(pairs),
             lambda part: (heads[part, None], relations[part, None], self._entities.clone()[None]),
+            progress,
         )
 
-    def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_heads(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all heads for (relation, tail) pairs, ``(b, 2)`` → ``(b, |E|)``."""
         relations, tails = self._relations[pairs[:, 0]], self._entities[pairs[:, 1]]
         return self._rows(
             self.num_entities,
             len(pairs),
             lambda part: (self._entities.clone()[None], relations[part, None], tails[part, None]),
+            progress,
         )
 
-    def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_relations(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all relations for (head, tail) pairs, ``(b, 2)`` → ``(b, |R|)``."""
         heads, tails = self._entities[pairs[:, 0]], self._entities[pairs[:, 1]]
         return self._rows(
             self.num_relations,
             len(pairs),
             lambda part: (heads[part, None], self._relations.clone()[None], tails[part, None]),
+            progress,
         )
 
-    def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:
+    def score_triples(
+        self, triples: torch.Tensor, side: str = "tail", progress: Progress = silent
+    ) -> torch.Tensor:
         """Score triples, ``(b, 3)`` → ``(b,)``: the same function on both sides."""
         heads, relations, tails = triples.T
         vectors = self._entities[heads], self._relations[relations], self._entities[tails]
-        found = self._rows(1, len(triples), lambda part: tuple(v[part, None] for v in vectors))
-        return found.squeeze(1)
+        return self._rows(
+            1, len(triples), lambda part: tuple(v[part, None] for v in vectors), progress
+        ).squeeze(1)
 
     @torch.inference_mode()
     def _rows(
-        self, columns: int, count: int, vectors: Callable[[slice], tuple[torch.Tensor, ...]]
+        self,
+        columns: int,
+        count: int,
+        vectors: Callable[[slice], tuple[torch.Tensor, ...]],
+        progress: Progress,
     ) -> torch.Tensor:
         step = max(1, memory_budget() // 4 // (self._row_bytes * columns))
         out = torch.empty((count, columns))
@@ -88,4 +99,5 @@ class CallableScorer:
                     "one real score for each, its last dimensions summed over"
                 )
             out[part] = found
+            progress(part.stop, count)
         return out

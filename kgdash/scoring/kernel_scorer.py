@@ -7,6 +7,7 @@ import torch
 from kgdash.engine.device import pairwise
 from kgdash.engine.form import InteractionForm, score_all, score_triples
 from kgdash.errors import KgdashError
+from kgdash.progress import Progress, silent
 from kgdash.scoring.protocol import Scorer
 from kgdash.scoring.pykeen_forms import form_of
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
@@ -34,28 +35,30 @@ class KernelScorer:
         self._generic = generic
         self._on_cpu = form.device.type == "cpu"
 
-    def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_tails(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all tails for (head, relation) pairs, ``(b, 2)`` → ``(b, |E|)``."""
         if not self._on_cpu:
-            return self._generic.score_tails(pairs)
+            return self._generic.score_tails(pairs, progress)
         heads, relations = pairs.numpy().T
         return torch.from_numpy(score_all(self._form, "tail", heads, relations))
 
-    def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_heads(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all heads for (relation, tail) pairs, ``(b, 2)`` → ``(b, |E|)``."""
         if not self._on_cpu:
-            return self._generic.score_heads(pairs)
+            return self._generic.score_heads(pairs, progress)
         relations, tails = pairs.numpy().T
         return torch.from_numpy(score_all(self._form, "head", tails, relations))
 
-    def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_relations(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all relations for (head, tail) pairs, ``(b, 2)`` → ``(b, |R|)``."""
-        return self._generic.score_relations(pairs)
+        return self._generic.score_relations(pairs, progress)
 
-    def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:
+    def score_triples(
+        self, triples: torch.Tensor, side: str = "tail", progress: Progress = silent
+    ) -> torch.Tensor:
         """Score triples, ``(b, 3)`` → ``(b,)``, through the inverse if ``side`` asks for it."""
         if not self._on_cpu:
-            return self._generic.score_triples(triples, side)
+            return self._generic.score_triples(triples, side, progress)
         return torch.from_numpy(score_triples(self._form, side, triples.numpy()))
 
 

@@ -10,6 +10,7 @@ import torch
 
 from kgdash.engine.form import InteractionForm
 from kgdash.errors import KgdashError
+from kgdash.progress import Progress, silent
 
 ENTITY_SIDES = ("head", "tail")
 
@@ -20,6 +21,7 @@ class Scorer(Protocol):
     All inputs are int64 tensors of ids, all outputs float tensors on ``device``. Implementations
     bound their own temporary memory; the caller only has to afford the block that it asks for.
     Scores of one query do not depend on the other queries of the block beyond float rounding.
+    ``progress`` is called with (done, total) as parts are scored, and may raise to end it.
     """
 
     num_entities: int
@@ -28,16 +30,18 @@ class Scorer(Protocol):
     #: how the engine can count this model's scores as it computes them; None: it is given rows
     form: InteractionForm | None
 
-    def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_tails(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all tails for (head, relation) pairs: ``(b, 2)`` → ``(b, |E|)``."""
 
-    def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_heads(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all heads for (relation, tail) pairs: ``(b, 2)`` → ``(b, |E|)``."""
 
-    def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_relations(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all relations for (head, tail) pairs: ``(b, 2)`` → ``(b, |R|)``."""
 
-    def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:
+    def score_triples(
+        self, triples: torch.Tensor, side: str = "tail", progress: Progress = silent
+    ) -> torch.Tensor:
         """Score single triples, ``(b, 3)`` → ``(b,)``, as the given side's candidates score.
 
         The side only matters to models with inverse triples, whose heads are scored through the
@@ -45,22 +49,27 @@ class Scorer(Protocol):
         """
 
 
-def score_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
+def score_rows(
+    scorer: Scorer, side: str, queries: np.ndarray, progress: Progress = silent
+) -> torch.Tensor:
     """Score all candidates of a side's queries and refuse NaN.
 
     :param queries: as `unchecked_rows` takes them
     :return: scores, shape ``(b, |E|)`` or ``(b, |R|)``
     :raises KgdashError: if a score is NaN, since a NaN can not be ranked (numbers.md#1-ranks)
     """
-    return refuse_nan(unchecked_rows(scorer, side, queries))
+    return refuse_nan(unchecked_rows(scorer, side, queries, progress))
 
 
-def unchecked_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
+def unchecked_rows(
+    scorer: Scorer, side: str, queries: np.ndarray, progress: Progress = silent
+) -> torch.Tensor:
     """Score all candidates of a side's queries, NaN as they come.
 
     :param side: "head" for (relation, tail) queries, "relation" for (head, tail), "tail" for
         (head, relation)
     :param queries: int64, shape ``(b, 2)``, in the column order of the triple
+    :param progress: called with (done, total) as parts are scored; may raise to cancel
     :return: scores, shape ``(b, |E|)`` or ``(b, |R|)``
     """
     score = {
@@ -68,7 +77,7 @@ def unchecked_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tens
         "relation": scorer.score_relations,
         "tail": scorer.score_tails,
     }[side]
-    return score(torch.from_numpy(np.ascontiguousarray(queries)))
+    return score(torch.from_numpy(np.ascontiguousarray(queries)), progress)
 
 
 def refuse_nan(scores: torch.Tensor) -> torch.Tensor:

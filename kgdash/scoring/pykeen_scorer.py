@@ -18,6 +18,7 @@ from pykeen.nn.representation import Embedding
 
 from kgdash.engine.form import InteractionForm
 from kgdash.files.memory import memory_budget
+from kgdash.progress import Progress, silent, stretch
 from kgdash.scoring.reckoned_memory import most_bytes, shadow
 from kgdash.scoring.without_data import without_data
 
@@ -43,6 +44,9 @@ _ELEMENTWISE = (
 
 _KINDS = ("entity_representations", "relation_representations")
 
+#: how PyKEEN's methods call the candidates that alone are scored
+_CHOSEN = {"predict_t": "tails", "predict_h": "heads", "predict_r": "relations"}
+
 
 class PyKEENScorer:
     """Scores with PyKEEN's own prediction methods: evaluation mode, no gradient, batched.
@@ -61,38 +65,66 @@ class PyKEENScorer:
         self._width = _widest_representation(model)
         self._rows: dict[str, int] = {}
 
-    def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_tails(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all tails for (head, relation) pairs, ``(b, 2)`` → ``(b, |E|)``."""
-        return self._batched("predict_t", pairs, self.num_entities)
+        return self._batched("predict_t", pairs, self.num_entities, progress)
 
-    def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_heads(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all heads for (relation, tail) pairs, ``(b, 2)`` → ``(b, |E|)``."""
-        return self._batched("predict_h", pairs, self.num_entities)
+        return self._batched("predict_h", pairs, self.num_entities, progress)
 
-    def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_relations(self, pairs: torch.Tensor, progress: Progress = silent) -> torch.Tensor:
         """Score all relations for (head, tail) pairs, ``(b, 2)`` → ``(b, |R|)``."""
-        scores = self._batched("predict_r", pairs, self.model.num_relations)
+        scores = self._batched("predict_r", pairs, self.model.num_relations, progress)
         # PyKEEN interleaves the inverse of relation r as 2r + 1.
         return scores[:, ::2].contiguous() if self.model.use_inverse_triples else scores
 
-    def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:
+    def score_triples(
+        self, triples: torch.Tensor, side: str = "tail", progress: Progress = silent
+    ) -> torch.Tensor:
         """Score triples, ``(b, 3)`` → ``(b,)``, through the inverse if ``side`` asks for it."""
         through_inverse = side == "head" and self.model.use_inverse_triples
         method = _INVERSE if through_inverse else "predict_hrt"
-        return self._batched(method, triples, 1).squeeze(-1)
+        return self._batched(method, triples, 1, progress).squeeze(-1)
 
     @torch.inference_mode()
-    def _batched(self, method: str, batch: torch.Tensor, columns: int) -> torch.Tensor:
+    def _batched(
+        self, method: str, batch: torch.Tensor, columns: int, progress: Progress
+    ) -> torch.Tensor:
         affordable = min(_TEMPORARY_BYTES, memory_budget() // 4)
         row = self._row_bytes(method, batch.shape[1], columns)
         size = max(1, min(affordable // (4 * self._width * columns), _LAYER_BYTES // row))
         at_once = max(1, columns * _LAYER_BYTES // row)
-        slices = {"slice_size": at_once} if columns > at_once else {}
         score = _scoring(self.model, method)
-        parts = [score(part.to(self.device), **slices).detach() for part in batch.split(size)]
+        parts, done, total = [], 0, max(1, len(batch))
+        for part in batch.split(size):
+            rows, report = part.to(self.device), stretch(progress, done, done + len(part), total)
+            if columns > at_once:
+                parts.append(self._sliced(partial(score, rows), method, columns, at_once, report))
+            else:
+                parts.append(score(rows).detach())
+                report(1, 1)
+            done += len(part)
         if not parts:
             return torch.empty((0, columns), device=self.device)
         return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _sliced(
+        self,
+        score: Callable[..., torch.Tensor],
+        method: str,
+        columns: int,
+        at_once: int,
+        progress: Progress,
+    ) -> torch.Tensor:
+        """Score as PyKEEN does with a ``slice_size``, but tell how far it is."""
+        parts = []
+        for first in range(0, columns, at_once):
+            last = min(first + at_once, columns)
+            chosen = torch.arange(first, last, device=self.device)
+            parts.append(score(**{_CHOSEN[method]: chosen}).detach())
+            progress(last, columns)
+        return torch.cat(parts, dim=-1)
 
     def _row_bytes(self, method: str, width: int, columns: int) -> int:
         """Return what scoring one row takes: reckoned, or by the widest layer where that fails."""

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, silent, stretch
 from kgdash.scoring.protocol import Scorer, refuse_nan
 
 #: triples scored between two reports
@@ -20,6 +20,8 @@ def triple_scores(scorer: Scorer, triples: np.ndarray, progress: Progress = sile
     scores = np.empty(len(triples))
     for start in range(0, len(triples), _BATCH):
         part = torch.from_numpy(np.array(triples[start : start + _BATCH], order="C"))
-        scores[start : start + _BATCH] = refuse_nan(scorer.score_triples(part)).cpu().numpy()
-        progress(min(start + _BATCH, len(triples)), len(triples))
+        report = stretch(progress, start, start + len(part), len(triples))
+        found = scorer.score_triples(part, progress=report)
+        scores[start : start + _BATCH] = refuse_nan(found).cpu().numpy()
+        report(1, 1)
     return scores

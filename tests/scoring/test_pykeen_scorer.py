@@ -189,10 +189,58 @@ def test_what_a_row_takes_is_reckoned_and_bounds_what_is_scored_at_once(
     monkeypatch.setattr(pykeen_scorer, "_LAYER_BYTES", row // 4)
     method = getattr(scorer.model, pair_method := next(iter(scorer._rows)))
 
-    def told(batch, slice_size=None):
-        made.append((len(batch), slice_size))
-        return method(batch, slice_size=slice_size)
+    def told(batch, **chosen):
+        made.extend((len(batch), len(candidates)) for candidates in chosen.values())
+        return method(batch, **chosen)
 
     monkeypatch.setattr(scorer.model, pair_method, told)
     torch.testing.assert_close(score(pairs), whole)
-    assert made == [(1, whole.shape[1] // 4)] * 3
+    candidates, most = whole.shape[1], whole.shape[1] // 4
+    rest = [(1, candidates % most)] if candidates % most else []
+    assert made == ([(1, most)] * (candidates // most) + rest) * 3
+
+
+#: a few weights that make wide layers, with heads scored by themselves, and through inverses
+WIDE = [
+    ("ConvKB", False, {"num_filters": 64}),
+    ("ConvKB", True, {"num_filters": 64, "predict_with_sigmoid": True}),
+    ("NTN", False, {"num_slices": 64}),
+]
+
+
+@pytest.mark.parametrize(("name", "inverse", "kwargs"), WIDE)
+@pytest.mark.parametrize("side", ["tails", "heads", "relations"])
+def test_parts_of_a_row_are_told_and_may_be_the_last(name, inverse, kwargs, side, monkeypatch):
+    """One row alone may take minutes: nobody heard of it, and nothing could end it."""
+    scorer = scorer_of(name, inverse, embedding_dim=4, **kwargs)
+    score = getattr(scorer, f"score_{side}")
+    pairs = torch.tensor([(0, 3), (13, 5), (4, 0)])
+    pairs = pairs.flip(1) if side == "heads" else pairs
+    whole, heard = score(pairs), []
+    monkeypatch.setattr(pykeen_scorer, "_LAYER_BYTES", max(scorer._rows.values()) // 4)
+    tell = lambda done, total: heard.append(done / total)  # noqa: E731
+    torch.testing.assert_close(score(pairs, tell), whole, rtol=1e-4, atol=1e-6)
+    assert len(heard) >= 12
+    assert heard == sorted(set(heard))
+    assert heard[-1] == 1
+    calls = []
+    scorer.model.interaction.register_forward_hook(lambda *_: calls.append(1))
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score(pairs, stop)
+    assert calls == [1]
+
+
+def test_rows_and_triples_are_told_call_by_call(monkeypatch):
+    scorer = scorer_of("DistMult")
+    pairs, triples = torch.tensor([(0, 3)] * 20), torch.tensor([(0, 3, 1)] * 20)
+    monkeypatch.setattr(pykeen_scorer, "_TEMPORARY_BYTES", 4 * scorer._width * ENTITIES * 5)
+    heard = []
+    scorer.score_tails(pairs, lambda done, total: heard.append(done / total))
+    assert heard == [0.25, 0.5, 0.75, 1]
+    monkeypatch.setattr(pykeen_scorer, "_TEMPORARY_BYTES", 4 * scorer._width * 10)
+    scorer.score_triples(triples, progress=lambda done, total: heard.append(done / total))
+    assert heard[4:] == [0.5, 1]

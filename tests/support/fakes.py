@@ -10,6 +10,7 @@ import torch
 from hypothesis import strategies as st
 
 from kgdash.graph import KnowledgeGraph
+from kgdash.progress import silent
 from kgdash.runs import Run
 from kgdash.scoring.model_spec import ModelSpec
 
@@ -35,20 +36,22 @@ class FakeScorer:
         self.num_entities, self.num_relations = self.tails.shape[:2]
         self.asked: list[tuple[str, int]] = []
 
-    def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_tails(self, pairs: torch.Tensor, progress=silent) -> torch.Tensor:
         self.asked.append(("tails", len(pairs)))
         return self.tails[pairs[:, 0], pairs[:, 1]]
 
-    def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_heads(self, pairs: torch.Tensor, progress=silent) -> torch.Tensor:
         self.asked.append(("heads", len(pairs)))
         # A transposed view: scorers need not return contiguous blocks, and PyKEEN's do not.
         return self.heads[:, pairs[:, 0], pairs[:, 1]].T
 
-    def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
+    def score_relations(self, pairs: torch.Tensor, progress=silent) -> torch.Tensor:
         self.asked.append(("relations", len(pairs)))
         return self.tails[pairs[:, 0], :, pairs[:, 1]]
 
-    def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:
+    def score_triples(
+        self, triples: torch.Tensor, side: str = "tail", progress=silent
+    ) -> torch.Tensor:
         self.asked.append(("triples", len(triples)))
         scores = self.heads if side == "head" else self.tails
         return scores[triples[:, 0], triples[:, 1], triples[:, 2]]

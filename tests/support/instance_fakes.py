@@ -54,7 +54,7 @@ class FakeScorer:
 
     calls = 0
 
-    def score_triples(self, triples, side="tail"):
+    def score_triples(self, triples, side="tail", progress=silent):
         self.calls += 1
         return (10 * triples[:, 0] - triples[:, 2]).double()
 

@@ -14,7 +14,7 @@ from kgdash.engine.kernels import Masks
 from kgdash.engine.tasks import sorted_masks
 from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, silent, stretch
 from kgdash.scoring import Scorer, score_rows
 
 
@@ -58,15 +58,16 @@ class BlockRows:
             anchors = self.anchors[start : start + step]
             pair = (anchors, np.full(len(anchors), self.relation))
             queries = np.stack(pair if self.side == "tail" else pair[::-1], axis=1)
-            rows = score_rows(self.scorer, self.side, queries)
+            stop = start + len(anchors)
+            report = stretch(progress, start, stop, len(self.anchors))
+            rows = score_rows(self.scorer, self.side, queries, report)
             scores = rows.detach().to("cpu", torch.float64).numpy().copy()
             scores = scores if self.columns is None else scores[:, self.columns]
-            stop = start + len(anchors)
             starts = self.masks.starts[start : stop + 1]
             row = np.repeat(np.arange(len(anchors)), np.diff(starts))
             scores[row, self.masks.columns[starts[0] : starts[-1]]] = np.nan
             yield start, stop, scores
-            progress(stop, len(self.anchors))
+            report(1, 1)
 
 
 class UnknownScores:

@@ -12,7 +12,7 @@ import pandas as pd
 from kgdash.files.memory import block_bytes
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, silent, stretch
 from kgdash.runs import Run
 from kgdash.scoring import score_rows
 
@@ -93,8 +93,9 @@ def better_negatives(
     blocks, own = _blocks(relations, entities), None
     # The triple's own block comes first: some models round by what else is in a call.
     blocks.sort(key=lambda block: triple[1] not in block)
-    for done, block in enumerate(blocks, start=1):
-        scores = _row(run, side, int(anchor), block).ravel()
+    for done, block in enumerate(blocks):
+        report = stretch(progress, done, done + 1, len(blocks))
+        scores = _row(run, side, int(anchor), block, report).ravel()
         first = int(block[0]) * entities
         own = scores[int(triple[1]) * entities + other - first] if own is None else own
         beats = scores > own
@@ -103,7 +104,7 @@ def better_negatives(
         by_relation[block] = np.bincount(at // entities, minlength=len(block))
         by_entity += np.bincount(at % entities, minlength=entities)
         best = _highest(k, *best, at + first, scores[at])
-        progress(done, len(blocks))
+        report(1, 1)
     places, values = best
     found = pd.DataFrame(
         {"head": triple[0], "relation": places // entities, "tail": triple[2]}, dtype=np.int64
@@ -126,15 +127,14 @@ def count_negatives_around(graph: KnowledgeGraph, triple: np.ndarray, side: str)
     return graph.num_entities * graph.num_relations - around - int(itself)
 
 
-def _row(run: Run, side: str, anchor: int, relations: np.ndarray) -> np.ndarray:
+def _row(run: Run, side: str, anchor: int, relations: np.ndarray, progress: Progress) -> np.ndarray:
     """Score all triples of an anchor and some relations: ``(b, |E|)``."""
     anchors = np.full_like(relations, anchor)
     # Negatives that share the head differ in the tail, so they score as tail candidates do.
-    if side == "head":
-        scores = score_rows(run.scorer, "tail", np.stack([anchors, relations], axis=1))
-    else:
-        scores = score_rows(run.scorer, "head", np.stack([relations, anchors], axis=1))
-    return scores.cpu().numpy()
+    candidates, queries = "tail", np.stack([anchors, relations], axis=1)
+    if side == "tail":
+        candidates, queries = "head", queries[:, ::-1]
+    return score_rows(run.scorer, candidates, queries, progress).cpu().numpy()
 
 
 def _blocks(relations: int, entities: int) -> list[np.ndarray]:

@@ -110,7 +110,7 @@ def _estimate(
     rows = np.repeat(triple, len(drawn) + 1, axis=0)
     rows[1:, 1] = relations + (relations >= relation)
     rows[1:, 2 if anchor == "head" else 0] = others
-    scores = scores_of(run.scorer, rows, candidates.side)
+    scores = scores_of(run.scorer, rows, candidates.side, progress)
     progress(1, 1)
 
     better, left = int((scores[1:] > scores[0]).sum()), size - len(known)

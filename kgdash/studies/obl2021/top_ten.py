@@ -20,7 +20,7 @@ from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, default_filter, triple_array
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.progress import Progress, phases, silent
+from kgdash.progress import Progress, phases, silent, stretch
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES, score_rows
 
@@ -105,14 +105,15 @@ def _top(
         first, last = np.searchsorted(query_of[order], [start, start + len(block)])
         rows = order[first:last]
         query = query_of[rows] - start
-        scores = _numbers(score_rows(run.scorer, side, block))
+        report = stretch(progress, start, start + len(block), len(queries))
+        scores = _numbers(score_rows(run.scorer, side, block, report))
         best = _best(scores, _answers(known, block, side), _Keys(seed, side, block))
         own = triples[rows, answer]
         is_known = known is not None
         found[rows] = (
             best.with_own(query, own, scores[query, own]) if is_known else best.entity[query]
         )
-        progress(start + len(block), len(queries))
+        report(1, 1)
     return found
 
 
