@@ -57,22 +57,25 @@ def write_atomically(out: Path, write: Callable[[Path], Any]) -> None:
         check_no_system_link(out)
         with atomic_file(out) as part:
             write(part)
-            share(part)
+            share(part, out)
     except OSError as error:
         raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
 
 
-def share(path: Path, mode: int | None = None) -> None:
+def share(path: Path, out: Path | None = None) -> None:
     """Let others read what was a draft, as far as the umask does.
 
-    :param mode: who may read, write and enter it instead, as of `os.chmod`; a file is for nobody to
-        run, under whoever's name
+    :param out: the file whose place it will take: who may read and write that may go on, if it is
+        one's own; nobody may run it, under whoever's name
     :raises OSError: if that can not be, or something else has a draft's name by then
     """
     with folders(path) as (folder,):
         made = made_as(path) or folder.look(path.name)
-        most = 0o777 if stat.S_ISDIR(made.st_mode) else 0o666
-        folder.set_mode(path.name, made, most & (~_UMASK if mode is None else mode))
+        mode = (0o777 if stat.S_ISDIR(made.st_mode) else 0o666) & ~_UMASK
+        with contextlib.suppress(OSError):
+            if out is not None and (before := out.stat()).st_uid == made.st_uid:
+                mode = before.st_mode & 0o666
+        folder.set_mode(path.name, made, mode)
 
 
 @contextmanager

@@ -39,7 +39,8 @@ def load_dataset(
 
     :param source: a folder with train, valid and test triples (TSV, TXT or CSV, plain or .gz; rows
         of head, relation, tail as ids or names; optionally ``entity_labels.tsv`` and
-        ``relation_labels.tsv`` with rows of name, label), or a PyKEEN dataset name
+        ``relation_labels.tsv`` with rows of name, label), or a PyKEEN dataset name; "nations",
+        "kinships" and "umls" go before folders of these names
     :param vocabulary: names of entities and relations in the order of their ids, as a trained model
         has them; default: the names in train, sorted, as PyKEEN orders them
     :return: the graph; triples with an entity or relation unseen in training are left out and
@@ -54,6 +55,9 @@ def load_dataset(
                 raise KgdashError(f"you may not have dataset {source} downloaded; name its folder")
             return _from_pykeen(str(source), vocabulary)
         source = opened(source)
+    # A folder of that name where a command is called may be anybody's.
+    if not is_path and isinstance(source, str) and source.lower() in _BUNDLED:
+        return _from_pykeen(str(source), vocabulary)
     # os.path, unlike Path, says of a name that can not be that nothing is there.
     if os.path.isdir(source):
         return _from_folder(Path(source), vocabulary)

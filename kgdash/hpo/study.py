@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,16 +115,14 @@ class KeptStudy(optuna.Study):
             raise KgdashError(f"{self._path}: Optuna can not go on with it: {what:.300}") from error
 
     def keep(self) -> None:
-        """Write the file, with the mode of the one that it takes the place of.
+        """Write the file, whole.
 
         :raises KgdashError: if it can not be written
         """
         try:
-            mode = self._path.stat().st_mode if self._path.exists() else None
             with atomic_file(self._path.resolve()) as part:
                 part.write_bytes(self.connection.serialize())
-                # Whose it was may be another account: whom they let write, this one does not.
-                share(part, None if mode is None else mode & ~stat.S_IWOTH)
+                share(part, self._path)
         except OSError as error:
             raise KgdashError(
                 f"can not write {self._path}: {error.strerror or error}. Make room there, or write "

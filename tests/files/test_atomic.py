@@ -146,6 +146,15 @@ def test_what_others_may_read_is_what_the_umask_lets_them(tmp_path, umask, folde
     assert modes == [folder, file]
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o660])
+def test_what_was_private_stays_so(tmp_path, mode):
+    """What took its place was open to all."""
+    (tmp_path / "out").write_text("private")
+    (tmp_path / "out").chmod(mode)
+    write_atomically(tmp_path / "out", lambda part: part.write_text("a"))
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == mode
+
+
 def test_one_that_fails_leaves_what_was_there(tmp_path):
     write(tmp_path / "out", "before")
 

@@ -234,3 +234,11 @@ def test_names_that_no_folder_can_have(odd):
         load_dataset(odd)
     with pytest.raises(KgdashError, match="There is no folder"):
         check_folder(Path(odd))
+
+
+def test_a_folder_of_a_bundled_name_is_another(tmp_path, monkeypatch):
+    """A stranger's, where a command was called, was trained on as UMLS, without a word."""
+    folder_of(tmp_path, train_tsv="a\tr\tb\n").rename(tmp_path / "umls")
+    monkeypatch.chdir(tmp_path)
+    assert load_dataset("UMLS").num_entities == 135
+    assert load_dataset("./umls").num_entities == load_dataset(Path("umls")).num_entities == 2

@@ -11,6 +11,7 @@ import optuna
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files import atomic
 from kgdash.hpo.study import opened
 from kgdash.hpo.study_file import FORMAT, VERSION, read_study
 from tests.support.small_search import altered
@@ -190,7 +191,7 @@ def test_a_value_that_only_optuna_would_read_has_a_bound(tmp_path):
         opened(path, ABOUT).__enter__()
 
 
-def test_a_search_that_goes_on_is_no_program_and_for_all_to_write_no_more(tmp_path):
+def test_a_search_that_goes_on_is_no_program(tmp_path):
     """It may be another account's: its set-user-ID bit would be that of whoever goes on with it."""
     path = tmp_path / "search.db"
     with opened(path, ABOUT) as study:
@@ -198,7 +199,19 @@ def test_a_search_that_goes_on_is_no_program_and_for_all_to_write_no_more(tmp_pa
     path.chmod(0o6777)
     with opened(path, ABOUT):
         pass
-    assert stat.S_IMODE(path.stat().st_mode) == 0o664
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root gives files away")
+def test_whom_another_account_lets_write_this_one_does_not(tmp_path):
+    path = tmp_path / "search.db"
+    with opened(path, ABOUT):
+        pass
+    path.chmod(0o666)
+    os.chown(path, 12345, 12345)
+    with opened(path, ABOUT):
+        pass
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~atomic._UMASK
 
 
 def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
