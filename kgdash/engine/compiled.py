@@ -44,10 +44,14 @@ def compiled(function: Callable[..., Any], **options: bool) -> Any:
 
 @lru_cache(maxsize=8)
 def _is_ours(folder: str) -> bool:
-    """Tell whether a folder is there, or can be made, and be written."""
+    """Tell whether a folder is there, or can be made, and be written, and is not another account's.
+
+    What Numba keeps there are pickles.
+    """
     with suppress(OSError):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        return os.access(folder, os.W_OK | os.X_OK)
+        is_own = os.name == "nt" or os.stat(folder).st_uid == os.geteuid()
+        return is_own and os.access(folder, os.W_OK | os.X_OK)
     return False
 
 
