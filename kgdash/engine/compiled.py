@@ -13,6 +13,8 @@ from llvmlite.binding import get_host_cpu_features
 from numba import config as _config
 from numba import njit as _njit
 
+from kgdash.files.user_data import is_private
+
 #: Numba's settings, which its stubs do not list
 _settings: Any = _config
 
@@ -44,14 +46,13 @@ def compiled(function: Callable[..., Any], **options: bool) -> Any:
 
 @lru_cache(maxsize=8)
 def _is_ours(folder: str) -> bool:
-    """Tell whether a folder is there, or can be made, and be written, and is not another account's.
+    """Tell whether a folder is there, or can be made, and nobody else may write there.
 
     What Numba keeps there are pickles.
     """
     with suppress(OSError):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        is_own = os.name == "nt" or os.stat(folder).st_uid == os.geteuid()
-        return is_own and os.access(folder, os.W_OK | os.X_OK)
+        return is_private(folder) and os.access(folder, os.W_OK | os.X_OK)
     return False
 
 

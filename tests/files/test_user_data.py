@@ -1,12 +1,17 @@
 """Where a user's own things are kept."""
 
+import os
 from pathlib import Path
 
 import pytest
 from platformdirs import user_data_path
 
 from kgdash.errors import KgdashError
-from kgdash.files.user_data import data_folder, own_folder
+from kgdash.files import user_data as module
+from kgdash.files.user_data import data_folder, is_private, own_folder
+
+unix = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+by_root = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="root gives folders away")
 
 
 def test_the_environment_moves_it(monkeypatch, tmp_path):
@@ -23,3 +28,84 @@ def test_each_visitor_has_a_folder_of_their_own(as_visitor):
     as_visitor(folder=None)
     with pytest.raises(KgdashError, match="log in first"):
         own_folder()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "above" / "kernels"
+    made.mkdir(parents=True)
+    made.parent.chmod(0o755)
+    made.chmod(0o755)
+    return made
+
+
+def test_one_s_own_is(folder, monkeypatch):
+    assert is_private(folder)
+    monkeypatch.chdir(folder.parent)
+    assert is_private("kernels")
+    assert not is_private(folder / "none")
+
+
+@unix
+@pytest.mark.parametrize(
+    ("mode", "above", "private"),
+    [
+        (0o777, 0o755, False),
+        (0o1777, 0o755, False),
+        (0o755, 0o777, False),
+        (0o700, 0o700, True),
+        (0o775, 0o775, True),  # of one's own group
+    ],
+)
+def test_by_modes(folder, mode, above, private):
+    folder.chmod(mode)
+    folder.parent.chmod(above)
+    assert is_private(folder) == private
+
+
+@unix
+def test_a_list_of_who_may_write_is_looked_at(folder, monkeypatch):
+    """Its mask stands in the group's place, and the group may be one's own."""
+    folder.chmod(0o775)
+    monkeypatch.setattr(
+        module.os, "listxattr", lambda path: ["system.posix_acl_access"], raising=False
+    )
+    assert not is_private(folder)
+    folder.chmod(0o755)
+    assert is_private(folder)
+
+
+@by_root
+def test_another_account_s_and_what_they_may_rename_is_not(folder):
+    """Another account's folder above had one's own exchanged for theirs."""
+    os.chown(folder, 12345, 12345)
+    assert not is_private(folder)
+    os.chown(folder, 0, 0)
+    assert is_private(folder)
+    os.chown(folder.parent, 12345, 12345)
+    assert not is_private(folder)
+
+
+@by_root
+def test_another_group_s_is_not(folder):
+    folder.chmod(0o775)
+    assert is_private(folder)
+    os.chown(folder, 0, 12345)
+    assert not is_private(folder)
+
+
+@by_root
+def test_a_sticky_one_above_is_root_s(folder):
+    folder.parent.chmod(0o1777)
+    assert is_private(folder)
+    os.chown(folder.parent, 12345, 12345)
+    assert not is_private(folder)
+
+
+@unix
+def test_what_a_link_leads_to_counts(folder, tmp_path):
+    """A link in a folder of another account's led root to `/var/tmp`, which is root's."""
+    (tmp_path / "link").symlink_to(folder)
+    assert is_private(tmp_path / "link")
+    folder.chmod(0o1777)
+    assert not is_private(tmp_path / "link")

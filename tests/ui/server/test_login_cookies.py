@@ -177,12 +177,12 @@ def test_it_counts_after_that_log_in_alone(client):
     client.cookies.clear()
     client.claims = said(email="ada@example.org")
     client.get("/oauth2callback")
-    client.cookies.set(WANTED, neighbours)
+    client.cookies.set(WANTED, neighbours, domain="kg.example.org")
     assert client.get("/").text == "inside"
     client.get("/oauth2callback")
     kept = client.cookies[WANTED]
     client.claims = said(email="ada@example.org") | {"iat": NOW - 1}
     client.cookies.clear()
     client.get("/oauth2callback")
-    client.cookies.set(WANTED, kept)
+    client.cookies.set(WANTED, kept, domain="kg.example.org")
     assert client.get("/").text == "inside"
