@@ -72,9 +72,11 @@ def share(path: Path, out: Path | None = None) -> None:
     with folders(path) as (folder,):
         made = made_as(path) or folder.look(path.name)
         mode = (0o777 if stat.S_ISDIR(made.st_mode) else 0o666) & ~_UMASK
-        with contextlib.suppress(OSError):
-            if out is not None and (before := out.stat()).st_uid == made.st_uid:
-                mode = before.st_mode & 0o666
+        if out is not None:
+            with contextlib.suppress(OSError):
+                before = out.lstat()
+                if stat.S_ISREG(before.st_mode) and before.st_uid == made.st_uid:
+                    mode = before.st_mode & 0o666
         folder.set_mode(path.name, made, mode)
 
 

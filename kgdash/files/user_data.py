@@ -39,26 +39,31 @@ def is_private(folder: str | Path) -> bool:
     if os.name == "nt":
         return place.is_dir()
     try:
-        own, *above = [(each, each.lstat()) for each in (place, *place.parents)]
+        is_own = place.stat().st_uid == os.geteuid() and not others_may_write(place)
+        return is_own and all(map(_is_kept, place.parents))
     except OSError:
         return False
-    return own[1].st_uid == os.geteuid() and not _is_shared(*own) and all(map(_is_kept, above))
 
 
-def _is_kept(at: tuple[Path, os.stat_result]) -> bool:
+def _is_kept(folder: Path) -> bool:
     """Tell whether nobody else may rename what is one's own in a folder."""
-    folder, about = at
-    if about.st_uid not in (os.geteuid(), 0):
-        return False
+    about = folder.stat()
     is_sticky = bool(about.st_mode & stat.S_ISVTX) and about.st_uid == 0
-    return is_sticky or not _is_shared(folder, about)
+    return is_sticky or not others_may_write(folder)
 
 
-def _is_shared(folder: Path, about: os.stat_result) -> bool:
-    """Tell whether others may write: of a list of who may, the mask stands in the group's place."""
-    if about.st_mode & stat.S_IWOTH:
+def others_may_write(path: Path) -> bool:
+    """Tell whether another account than one's own and root may write a file, or in a folder.
+
+    :raises OSError: if it is not there
+    """
+    if os.name == "nt":
+        return False
+    about = path.stat()
+    if about.st_uid not in (os.geteuid(), 0) or about.st_mode & stat.S_IWOTH:
         return True
     if not about.st_mode & stat.S_IWGRP:
         return False
-    listed = os.listxattr(folder) if hasattr(os, "listxattr") else []
+    # Of a list of who may, the mask stands in the group's place.
+    listed = os.listxattr(path) if hasattr(os, "listxattr") else []
     return about.st_gid != os.getegid() or any("posix_acl_access" in name for name in listed)

@@ -14,6 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import draft_folder, publish, share, sweep_drafts
 from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_plain_json
+from kgdash.files.user_data import others_may_write
 from kgdash.formats.run_record import check_record
 from kgdash.formats.tensor_file import open_tensors, read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph
@@ -126,7 +128,8 @@ def read_run(
 ) -> tuple[KnowledgeGraph, ModelSpec, dict[str, torch.Tensor], dict[str, Any]]:
     """Read a directory that `write_run` wrote.
 
-    :return: graph, model configuration, weights (mapped from their file), manifest
+    :return: graph, model configuration, weights (mapped from their file, where nobody else may
+        write that), manifest
     :raises KgdashError: if a file is missing, does not have the checksum that ``run.json`` gives,
         or is malformed
     """
@@ -137,9 +140,14 @@ def read_run(
         for name in (GRAPH, TRIPLES):
             _check_sum(folder / name, manifest["sha256"].get(name))
         spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
-        graph = kept_graph(_source(manifest["sha256"]), lambda: _read_graph(folder))
+        # What somebody may change meanwhile is known by what was read, not by what was summed.
+        may_change = any(others_may_write(folder / name) for name in (GRAPH, TRIPLES))
+        source, read = _source(manifest["sha256"]), partial(_read_graph, folder)
+        graph = read() if may_change else kept_graph(source, read)
         summed.result()
     state = read_tensors(folder / WEIGHTS, _MOST[WEIGHTS])
+    if others_may_write(folder / WEIGHTS):
+        state = {name: tensor.clone() for name, tensor in state.items()}
     return graph, spec, OwnWeights(single_precision(state)), manifest
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +28,7 @@ from kgdash.graph import arrow_texts
 from kgdash.runs.loading import load
 from kgdash.scoring.model_spec import ModelSpec
 from tests.support.fakes import make_graph
+from tests.support.paths import ROOT
 from tests.support.tensor_files import listing
 
 GROUND = replace(
@@ -413,3 +415,18 @@ class TestContent:
     def test_labels_may_repeat(self, folder):
         alter_json(folder, GRAPH, entity_labels=["x", "x", "x"])
         assert load(folder).graph.entity_labels == ("x", "x", "x")
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o666])
+def test_weights_that_others_may_write_are_not_mapped(tmp_path, mode):
+    """They were changed between their digest and their use: another run's table was wrong then."""
+    shutil.copytree(ROOT / "kgdash" / "demo" / "umls-transe", tmp_path / "run")
+    weights = tmp_path / "run" / WEIGHTS
+    weights.chmod(mode)
+    state = read_run(tmp_path / "run")[2]
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    with weights.open("r+b") as stream:
+        stream.seek(-64, os.SEEK_END)
+        stream.write(bytes(64))
+    changed = any(not torch.equal(state[name], before[name]) for name in state)
+    assert changed == (mode == 0o644)

@@ -214,6 +214,19 @@ def test_whom_another_account_lets_write_this_one_does_not(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~atomic._UMASK
 
 
+def test_a_link_that_is_made_meanwhile_is_not_followed(tmp_path):
+    """Who may make files in the folder had any file of whoever searched there written over."""
+    path, other = tmp_path / "search.db", tmp_path / "thesis.txt"
+    other.write_text("mine")
+    with opened(path, ABOUT) as study:
+        path.unlink()
+        path.symlink_to(other)
+        study.tell(study.ask(), 0.5)
+    assert other.read_text() == "mine"
+    assert not path.is_symlink()
+    assert read_study(path).trials["value"].tolist() == [0.5]
+
+
 def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
     """Optuna opens no file but its own; a link to it stays one, and its mode what it was."""
     real, link = tmp_path / "real.db", tmp_path / "link.db"

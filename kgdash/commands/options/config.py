@@ -17,7 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
 
-from kgdash.commands.options.output import check_outputs
+from kgdash.commands.options.output import check_outputs, is_of_a_file
 from kgdash.commands.options.renamed import COMMANDS, OPTIONS
 from kgdash.commands.options.terminal import visible_output
 from kgdash.errors import KgdashError, unknown_name
@@ -51,6 +51,7 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     def configured(config: Path | None, save_config: Path | None, **options: Any) -> None:
         context = options[asks[0]] if asks else options.pop("context")
         check_outputs(context)
+        _check_cluster(context)
         with visible_output(), safe_csv(options.pop("safe_csv", False)):
             command(**options)
         if save_config is not None:
@@ -69,6 +70,16 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [p.replace(kind=kind) for p in signature.parameters.values()]
     configured.__signature__ = signature.replace(parameters=[*parameters, *extra])  # type: ignore
     return configured
+
+
+def _check_cluster(context: typer.Context) -> None:
+    """Refuse a cluster that a file alone names: it runs code as whoever counts on it."""
+    cluster = context.params.get("cluster")
+    if cluster and not cluster.startswith("local:") and is_of_a_file(context, "cluster"):
+        raise KgdashError(
+            f"{context.params['config']} has --cluster {cluster}, which may be anybody's: give "
+            "--cluster on the command line"
+        )
 
 
 def _is_table(parameter: inspect.Parameter) -> bool:

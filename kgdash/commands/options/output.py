@@ -30,8 +30,8 @@ _WRITTEN = ("out", "save", "save_rules", "save_instances", "suspicious", "plausi
 #: where Click says that an option is from which a file by --config has
 _OF_A_FILE = "DEFAULT_MAP"
 
-#: options that name folders to write files in
-_FOLDERS = ("results",)
+#: options that name folders to write files in, and what is written further
+_FOLDERS, _GONE_ON_WITH = ("results",), ("study", "workdir")
 
 #: files of a run's folder, which an output does not replace
 _OF_RUNS = (
@@ -122,14 +122,14 @@ def check_outputs(context: typer.Context) -> None:
 
     These are files over one that the same call reads or writes, in a run, or below what is no
     folder, or none to write to; folders where something else stands; and what a configuration alone
-    names, is there by now, and is elsewhere than where the command is called.
+    names elsewhere than where the command is called.
 
     :raises KgdashError: naming the option, or both
     """
     options = {str(p.name): p.opts[0] for p in context.command.params}
-    for name in (*_WRITTEN, *_FOLDERS):
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == _OF_A_FILE:
+    for name in (*_WRITTEN, *_FOLDERS, *_GONE_ON_WITH):
+        is_read = name in _GONE_ON_WITH and not options.get(name, "").startswith("--")
+        if is_of_a_file(context, name) and context.params[name] is not None and not is_read:
             _check_near(options[name], str(context.params[name]), str(context.params["config"]))
     for name in _FOLDERS:
         if context.params.get(name) is not None:
@@ -150,13 +150,18 @@ def check_outputs(context: typer.Context) -> None:
                     )
 
 
+def is_of_a_file(context: typer.Context, name: str) -> bool:
+    """Tell whether an option has its value from a file by --config alone."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == _OF_A_FILE
+
+
 def _check_near(option: str, path: str, config: str) -> None:
-    """Refuse to replace what lies elsewhere at the word of a configuration: a stranger's, maybe."""
-    is_here = Path(path).resolve().is_relative_to(Path.cwd().resolve())
-    if os.path.lexists(path) and not is_here:
+    """Refuse to write elsewhere at the word of a configuration, which may be a stranger's."""
+    if not Path(path).resolve().is_relative_to(Path.cwd().resolve()):
         raise KgdashError(
-            f"{config} has {option} {path}, which is there and not below this folder: give "
-            f"{option} on the command line to replace it"
+            f"{config} has {option} {path}, which is not below this folder: give {option} on the "
+            "command line to write there"
         )
 
 

@@ -115,10 +115,33 @@ def test_a_configuration_alone_replaces_nothing_elsewhere(tmp_path, monkeypatch)
     assert not CliRunner().invoke(cli.app, [*call, "--out", str(thesis)]).exception
     assert thesis.read_text() != "mine"
     (here / "own.csv").touch()
-    for named in ("own.csv", "../new.csv"):
+    config.write_text('command = "metrics"\nout = "../new.csv"\n')
+    assert "m.toml has --out" in str(CliRunner().invoke(cli.app, call).exception)
+    assert not (tmp_path / "new.csv").exists()
+    for named in ("own.csv", "new.csv"):
         config.write_text(f'command = "metrics"\nout = "{named}"\n')
         assert not CliRunner().invoke(cli.app, call).exception
         assert (here / named).stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value"),
+    [
+        ("relik", "cluster", "127.0.0.1:1"),
+        ("train", "study", "../search.db"),
+        ("train", "out", "../run"),
+    ],
+)
+def test_a_configuration_alone_names_no_cluster_and_nothing_elsewhere(
+    command, option, value, tmp_path, monkeypatch
+):
+    """A stranger's led to a scheduler whose answers ran code, and wrote what a shell reads."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.toml").write_text(f'command = "{command}"\n{option} = "{value}"\n')
+    call = [command, *(["umls-transe"] if command == "relik" else []), "--config", "m.toml"]
+    call += ["--dataset", "umls", "--model", "TransE", "--search"] if command == "train" else []
+    result = CliRunner().invoke(cli.app, call)
+    assert "on the command line" in str(result.exception)
 
 
 def test_what_can_not_be_written_is_told_before_anything_is_computed(tmp_path, monkeypatch):
