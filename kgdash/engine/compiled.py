@@ -51,7 +51,7 @@ def _is_ours(folder: str) -> bool:
     What Numba keeps there are pickles.
     """
     with suppress(OSError):
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        Path(folder).mkdir(0o700, parents=True, exist_ok=True)
         return is_private(folder) and os.access(folder, os.W_OK | os.X_OK)
     return False
 
