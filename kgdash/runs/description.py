@@ -27,8 +27,7 @@ def describe_run(name: str, folder: Path) -> dict[str, Any]:
     :return: ``name``, ``model``, ``graph``, ``dimension``, ``seed``, ``mrr`` and ``hits_at_10``
         (realistic, both sides, filtered, test), as recorded when it was trained, ``evaluated_by``
         ("kgdash", or "PyKEEN" where they are from its results.json, which does not say whether of
-        test or validation), ``created`` (when it was
-        written: ISO 8601, UTC)
+        test or validation), ``created`` (when it was written: ISO 8601, UTC)
     """
     return {"name": name, **_descriptions.get(folder)}
 

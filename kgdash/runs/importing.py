@@ -18,7 +18,7 @@ from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
 from kgdash.formats.embeddings.graphvite import read_graphvite
-from kgdash.formats.embeddings.interactions import interaction_name
+from kgdash.formats.embeddings.interactions import COMPLEX, interaction_name
 from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import check_finite, single_precision
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
@@ -58,9 +58,6 @@ _PLAIN = ("arrays", "word2vec")
 
 #: formats whose files hold the names
 _NAMED = ("word2vec", "graphvite", "ampligraph")
-
-#: interactions of complex numbers
-_COMPLEX = ("ComplEx", "RotatE")
 
 #: of formats, interactions that are read as others: see each reader
 _READ_AS = {
@@ -152,7 +149,7 @@ def _check_taken(source: Path, form: str, options: Options, embedding: Embedding
         raise KgdashError(f"{source}: --unit and --no-unit have no meaning for {of} of {form}")
     if options.unit is False and of == "cosine":
         raise KgdashError(f"{source}: cosine is of vectors of length 1: leave out --no-unit")
-    if options.layout != Options.layout and not (is_plain and of in _COMPLEX):
+    if options.layout != Options.layout and not (is_plain and of in COMPLEX):
         raise KgdashError(f"{source}: --layout has no meaning for {of} of {form}")
     if options.names and form in _NAMED:
         raise KgdashError(f"{source}: {form} holds its names: leave out --names")

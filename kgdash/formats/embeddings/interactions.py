@@ -50,14 +50,14 @@ def layers_of(interaction: str, parts: Parts) -> Layers:
 
 def _check_axes(name: str, values: np.ndarray, parts: Parts) -> None:
     """Refuse pairs of reals along another axis than they are taken from: (…, 2), or (…, 2, d)."""
-    if name not in (*_COMPLEX, *_OF_HALVES):
+    if name not in (*COMPLEX, *_OF_HALVES):
         return
-    layout = parts.layout if name in _COMPLEX else "halves"
+    layout = parts.layout if name in COMPLEX else "halves"
     last, before = values.shape[-1] == 2, values.shape[-2] == 2
     if last == before or last == (layout == "interleaved") or 1 in values.shape[-2:]:
         return
     found = "interleaved" if last else "halves"
-    cure = f"give layout {found}" if name in _COMPLEX else "swap the last two axes"
+    cure = f"give layout {found}" if name in COMPLEX else "swap the last two axes"
     raise KgdashError(
         f"{parts.where}: {name} takes {layout}; found {values.shape}, whose pairs are {found}: "
         f"{cure}"
@@ -267,7 +267,7 @@ def _rescal(name: str, parts: Parts) -> Layers:
 _WITH_NORM = ("TransE", "TransH", "RotatE", "PairRE")
 
 #: whose rows are complex numbers, and those of one table two vectors
-_COMPLEX, _OF_HALVES = ("ComplEx", "RotatE"), ("TransH", "PairRE", "SimplE", "CP")
+COMPLEX, _OF_HALVES = ("ComplEx", "RotatE"), ("TransH", "PairRE", "SimplE", "CP")
 
 INTERACTIONS: dict[str, Callable[[str, Parts], Layers]] = {
     "dot": _dot,
