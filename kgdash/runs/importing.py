@@ -149,7 +149,7 @@ def _check_taken(source: Path, form: str, options: Options, embedding: Embedding
         raise KgdashError(f"{source}: --unit and --no-unit have no meaning for {of} of {form}")
     if options.unit is False and of == "cosine":
         raise KgdashError(f"{source}: cosine is of vectors of length 1: leave out --no-unit")
-    if options.layout != Options.layout and not (is_plain and of in COMPLEX):
+    if options.layout not in (None, "halves") and not (is_plain and of in COMPLEX):
         raise KgdashError(f"{source}: --layout has no meaning for {of} of {form}")
     if options.names and form in _NAMED:
         raise KgdashError(f"{source}: {form} holds its names: leave out --names")
@@ -201,7 +201,7 @@ def run_from_arrays(
         vectors[0],
         vectors[1],
         None if core is None else single_precision(_array(core), "core"),
-        options.get("layout", "halves"),
+        options.get("layout"),
         norm,
     )
     embedding = Embedding(called, *names, parts, Source("arrays"))

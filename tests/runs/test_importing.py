@@ -134,6 +134,19 @@ def test_the_norm_of_a_name_is_taken(options):
     assert not run.notes
 
 
+@pytest.mark.parametrize(
+    ("options", "complexes", "notes"),
+    [({}, False, 1), ({"layout": "halves"}, False, 0), ({}, True, 0)],
+    ids=["reals", "told", "complex"],
+)
+def test_the_layout_that_is_taken_unasked_is_noted(options, complexes, notes):
+    entities, relations = (E.astype(complex), R.astype(complex)) if complexes else (E, R)
+    run = kgdash.run_from_arrays(
+        (ENTITIES, entities), (RELATIONS, relations), "ComplEx", GRAPH, **options
+    )
+    assert ["layout halves" in note for note in run.notes] == [True] * notes
+
+
 def test_two_functions_of_one_name_share_no_table(monkeypatch):
     from kgdash.files import table_cache
 

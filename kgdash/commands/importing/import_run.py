@@ -33,8 +33,8 @@ def import_run(
         str | None, typer.Option(help="What scores vectors: dot, DistMult, ComplEx, TransE, …")
     ] = None,
     layout: Annotated[
-        str, typer.Option(help="Of complex numbers given as reals: halves or interleaved.")
-    ] = "halves",
+        str | None, typer.Option(help="Of complex numbers as reals: halves (default), interleaved.")
+    ] = None,
     norm: Annotated[int | None, typer.Option(help="Of TransE, RotatE, PairRE: 1 or 2.")] = None,
     names: Annotated[
         Path | None, typer.Option(help="Folder of the lists of names, if not with the vectors.")

@@ -1,6 +1,7 @@
 """Interactions by name: what an embedding's columns mean, as layers of a model that scores them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,21 +39,26 @@ def layers_of(interaction: str, parts: Parts) -> Layers:
     """
     if parts.norm not in (None, 1, 2):
         raise KgdashError(f"{parts.where}: expected norm 1 or 2; found {parts.norm}")
-    if parts.layout not in LAYOUTS:
+    if parts.layout not in (None, *LAYOUTS):
         raise unknown_name("layout", parts.layout, LAYOUTS, parts.where)
     if parts.norm is not None and interaction not in _WITH_NORM:
         raise KgdashError(f"{parts.where}: {interaction} has no norm; leave it out")
     for values in (parts.entities, parts.relations):
         if values is not None and values.ndim > 2 and values.dtype.kind != "c":
             _check_axes(interaction, values, parts)
-    return INTERACTIONS[interaction](interaction, parts)
+    layers = INTERACTIONS[interaction](interaction, parts)
+    is_guessed = parts.layout is None and interaction in COMPLEX and parts.entities.ndim == 2
+    if not is_guessed or parts.entities.dtype.kind == "c":
+        return layers
+    note = f"{interaction} was taken with layout halves, all real parts first, as none was given"
+    return replace(layers, notes=(*layers.notes, note))
 
 
 def _check_axes(name: str, values: np.ndarray, parts: Parts) -> None:
     """Refuse pairs of reals along another axis than they are taken from: (…, 2), or (…, 2, d)."""
     if name not in (*COMPLEX, *_OF_HALVES):
         return
-    layout = parts.layout if name in COMPLEX else "halves"
+    layout = (name in COMPLEX and parts.layout) or "halves"
     last, before = values.shape[-1] == 2, values.shape[-2] == 2
     if last == before or last == (layout == "interleaved") or 1 in values.shape[-2:]:
         return

@@ -29,7 +29,7 @@ class Options:
     """
 
     interaction: str | None = None
-    layout: str = "halves"
+    layout: str | None = None
     norm: int | None = None
     names: Path | None = None
     unit: bool | None = None

@@ -13,14 +13,14 @@ class Parts:
 
     ``entities``: ``(|E|, …)``, ``relations``: ``(|R|, …)``, ``core`` of TuckER: (entity, relation,
     entity). ``layout`` tells where reals stand for complex numbers: all real parts, then all
-    imaginary ones ("halves"), or one after the other ("interleaved"). ``norm`` is 1 or 2, of
-    translations ``squared`` if need be. ``where`` names the files in messages.
+    imaginary ones ("halves"), or one after the other ("interleaved"); None if nobody said. ``norm``
+    is 1 or 2, of translations ``squared`` if need be. ``where`` names the files in messages.
     """
 
     entities: np.ndarray
     relations: np.ndarray | None = None
     core: np.ndarray | None = None
-    layout: str = "halves"
+    layout: str | None = "halves"
     norm: int | None = None
     squared: bool = False
     where: str = "the embedding"
