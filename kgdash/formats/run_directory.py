@@ -28,7 +28,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import draft_folder, publish, share, sweep_drafts
 from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_plain_json
-from kgdash.files.user_data import others_may_write
+from kgdash.files.user_data import others_may_change
 from kgdash.formats.run_record import check_record
 from kgdash.formats.tensor_file import open_tensors, read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph
@@ -129,7 +129,7 @@ def read_run(
     """Read a directory that `write_run` wrote.
 
     :return: graph, model configuration, weights (mapped from their file, where nobody else may
-        write that), manifest
+        change that), manifest
     :raises KgdashError: if a file is missing, does not have the checksum that ``run.json`` gives,
         or is malformed
     """
@@ -141,12 +141,12 @@ def read_run(
             _check_sum(folder / name, manifest["sha256"].get(name))
         spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
         # What somebody may change meanwhile is known by what was read, not by what was summed.
-        may_change = any(others_may_write(folder / name) for name in (GRAPH, TRIPLES))
+        may_change = any(others_may_change(folder / name) for name in (GRAPH, TRIPLES))
         source, read = _source(manifest["sha256"]), partial(_read_graph, folder)
         graph = read() if may_change else kept_graph(source, read)
         summed.result()
     state = read_tensors(folder / WEIGHTS, _MOST[WEIGHTS])
-    if others_may_write(folder / WEIGHTS):
+    if others_may_change(folder / WEIGHTS):
         state = {name: tensor.clone() for name, tensor in state.items()}
     return graph, spec, OwnWeights(single_precision(state)), manifest
 

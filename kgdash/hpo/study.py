@@ -66,9 +66,10 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[KeptStudy]:
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        place = path.resolve()  # by a link, it is one and the same search
+        # By a link it is one and the same search; where it leads is asked once.
+        place = path.resolve()
         with hold_lock(place.with_name(f".{place.name}.lock"), busy):
-            yield _open(path, place, about)
+            yield _open(place, about)
     finally:
         optuna.logging.set_verbosity(before)
 
@@ -76,15 +77,11 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[KeptStudy]:
 class KeptStudy(optuna.Study):
     """A study in memory that is written to its file when a trial begins, and when it ends."""
 
-    def __init__(self, path: Path, place: Path) -> None:
-        """Make a new one, which has no file yet.
-
-        :param path: of the file, as it was named
-        :param place: where that is, links followed: one that is made meanwhile is not
-        """
+    def __init__(self, path: Path) -> None:
+        """Make a new one, which has no file yet."""
         # One connection: each would have a database of its own.
         one = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
-        self._path, self._place = path, place
+        self._path = path
         self._database = RDBStorage("sqlite://", engine_kwargs=one)
         optuna.create_study(storage=self._database, study_name=STUDY, direction="maximize")
         super().__init__(STUDY, self._database)
@@ -125,9 +122,9 @@ class KeptStudy(optuna.Study):
         :raises KgdashError: if it can not be written
         """
         try:
-            with atomic_file(self._place) as part:
+            with atomic_file(self._path) as part:
                 part.write_bytes(self.connection.serialize())
-                share(part, self._place)
+                share(part, self._path)
         except OSError as error:
             raise KgdashError(
                 f"can not write {self._path}: {error.strerror or error}. Make room there, or write "
@@ -135,7 +132,7 @@ class KeptStudy(optuna.Study):
             ) from error
 
 
-def _open(path: Path, place: Path, about: Mapping[str, Any]) -> KeptStudy:
+def _open(path: Path, about: Mapping[str, Any]) -> KeptStudy:
     """Open the study, or make it; refuse that of another search, naming the difference."""
     goes_on = path.exists()
     if goes_on:
@@ -143,7 +140,7 @@ def _open(path: Path, place: Path, about: Mapping[str, Any]) -> KeptStudy:
         _check_made_here(path)
         if not os.access(path, os.W_OK):
             raise KgdashError(f"can not write {path}: it is read-only")
-    study = KeptStudy(path, place)
+    study = KeptStudy(path)
     study.set_user_attr(ATTRIBUTE, dict(about))
     if goes_on:
         _copy_trials(path, study.connection)

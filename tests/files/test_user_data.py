@@ -2,13 +2,18 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from platformdirs import user_data_path
 
 from kgdash.errors import KgdashError
 from kgdash.files import user_data as module
-from kgdash.files.user_data import data_folder, is_private, own_folder
+from kgdash.files.user_data import data_folder, is_private, others_may_change, own_folder
+
+if os.name != "nt":
+    import grp
+    import pwd
 
 unix = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
 by_root = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="root gives folders away")
@@ -100,6 +105,46 @@ def test_a_sticky_one_above_is_root_s(folder):
     assert is_private(folder)
     os.chown(folder.parent, 12345, 12345)
     assert not is_private(folder)
+
+
+@unix
+@pytest.mark.parametrize(
+    ("name", "others", "private"),
+    [("root", [], True), ("root", ["root"], True), ("root", ["other"], False), ("all", [], False)],
+)
+def test_a_group_of_others_is_not_one_s_own(folder, monkeypatch, name, others, private):
+    """Members of one's primary group laid a link to what is theirs."""
+    folder.chmod(0o775)
+    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_name=name, gr_mem=others))
+    account = SimpleNamespace(pw_name="root", pw_gid=folder.stat().st_gid)
+    monkeypatch.setattr(pwd, "getpwuid", lambda user: account)
+    assert is_private(folder) == private
+
+
+@by_root
+def test_links_of_others_and_in_their_folders_are_not(folder, tmp_path):
+    """A link that led to what is one's own, while that was looked at, led elsewhere afterwards."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "link").symlink_to(folder)
+    (tmp_path / "far").symlink_to("theirs/../theirs/link")
+    assert is_private(theirs / "link")
+    assert is_private(tmp_path / "far")
+    os.chown(theirs / "link", 12345, 12345, follow_symlinks=False)
+    assert not is_private(theirs / "link")
+    assert not is_private(tmp_path / "far")
+    os.chown(theirs / "link", 0, 0, follow_symlinks=False)
+    theirs.chmod(0o777)
+    assert not is_private(theirs / "link")
+    assert not is_private(tmp_path / "far")
+
+
+@unix
+def test_a_link_to_itself(tmp_path):
+    (tmp_path / "link").symlink_to("link")
+    assert not is_private(tmp_path / "link")
+    with pytest.raises(OSError, match="symbolic links"):
+        others_may_change(tmp_path / "link")
 
 
 @unix

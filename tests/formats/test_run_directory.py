@@ -417,16 +417,17 @@ class TestContent:
         assert load(folder).graph.entity_labels == ("x", "x", "x")
 
 
-@pytest.mark.parametrize("mode", [0o644, 0o666])
-def test_weights_that_others_may_write_are_not_mapped(tmp_path, mode):
+@pytest.mark.parametrize(("mode", "above"), [(0o644, 0o755), (0o666, 0o755), (0o644, 0o777)])
+def test_weights_that_others_may_change_are_not_mapped(tmp_path, mode, above):
     """They were changed between their digest and their use: another run's table was wrong then."""
     shutil.copytree(ROOT / "kgdash" / "demo" / "umls-transe", tmp_path / "run")
     weights = tmp_path / "run" / WEIGHTS
     weights.chmod(mode)
+    weights.parent.chmod(above)
     state = read_run(tmp_path / "run")[2]
     before = {name: tensor.clone() for name, tensor in state.items()}
     with weights.open("r+b") as stream:
         stream.seek(-64, os.SEEK_END)
         stream.write(bytes(64))
     changed = any(not torch.equal(state[name], before[name]) for name in state)
-    assert changed == (mode == 0o644)
+    assert changed == ((mode, above) == (0o644, 0o755))

@@ -12,6 +12,8 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.files import atomic
+from kgdash.files.lock import hold_lock
+from kgdash.hpo import study as module
 from kgdash.hpo.study import opened
 from kgdash.hpo.study_file import FORMAT, VERSION, read_study
 from tests.support.small_search import altered
@@ -225,6 +227,22 @@ def test_a_link_that_is_made_meanwhile_is_not_followed(tmp_path):
     assert other.read_text() == "mine"
     assert not path.is_symlink()
     assert read_study(path).trials["value"].tolist() == [0.5]
+
+
+def test_a_link_that_goes_meanwhile_leaves_what_it_led_to(tmp_path, monkeypatch):
+    """It was taken for a new search's file then, and what the link had led to was written over."""
+    path, other = tmp_path / "search.db", tmp_path / "thesis.txt"
+    other.write_text("mine")
+    path.symlink_to(other)
+
+    def hold(*given):
+        path.unlink()
+        return hold_lock(*given)
+
+    monkeypatch.setattr(module, "hold_lock", hold)
+    with pytest.raises(KgdashError), opened(path, ABOUT):
+        pass
+    assert other.read_text() == "mine"
 
 
 def test_what_is_beside_the_rows_of_trials_is_made_anew(tmp_path):
