@@ -31,6 +31,7 @@ KINDS = ("page", "preparation")
 #: calls that run or wait, those of one visitor and kind among them, and processes at most besides
 #: those of calls that run
 MOST, OWN_MOST, _MORE = 16, 4, 2
+_FULL = f"{MOST} computations are under way or in line: try again when one has ended"
 
 #: seconds of a turn, and between two looks
 _TURN, _POLL = 5.0, 0.2
@@ -133,7 +134,7 @@ class Line:
             if len(self._tickets) >= MOST:
                 last = max(self._tickets, key=lambda each: (each.rank, each.number))
                 if last.rank <= rank:
-                    raise _too_many()
+                    raise KgdashError(_FULL)
                 last.is_refused = True  # a preparation makes room for a page
             ticket = Ticket(rank, next(self._numbers), asker, partial(self._lately.of, rank))
             self._tickets.append(ticket)
@@ -179,7 +180,7 @@ class Line:
         """Begin a turn if it is there."""
         with self._changed:
             if ticket.is_refused:
-                raise _too_many()
+                raise KgdashError(_FULL)
             order = self._order()
             free = self.workers - len(self._busy())
             is_next = ticket in order[: max(0, free)]
@@ -189,9 +190,9 @@ class Line:
                 alive = [worker for worker in self._idle if worker.is_alive()]
                 ticket.worker = alive.pop() if alive else self._start()
                 self._idle = alive
+            elif free > 0 and self._gives_up_process(ticket, order):
+                raise _GaveUp
             elif not is_next:
-                if self._gives_up_process(ticket, order):
-                    raise _GaveUp
                 return False
             ticket.is_early = self._was_early = self._is_held_up(ticket)
             ticket.since = time.monotonic()
@@ -201,7 +202,7 @@ class Line:
         """End the turn of a running call if it has to."""
         with self._changed:
             if ticket.is_refused:
-                raise _too_many()
+                raise KgdashError(_FULL)
             busy = self._busy()
             last = max(busy, key=lambda each: (each.rank, each.share()), default=None)
             if ticket is not last:
@@ -228,42 +229,46 @@ class Line:
     def _order(self) -> list[Ticket]:
         """Return who waits, the next one first."""
         with self._changed:
+            waiting = [each for each in self._tickets if each.since is None]
+            # Of a visitor's calls each would be asked later than the one before, when less is left.
+            shares = {(each.rank, each.asker.owner): each.share() for each in waiting}
 
             def key(each: Ticket) -> tuple[Any, ...]:
                 if self._is_held_up(each):
                     return (-1, each.paused)
                 is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
+                is_stuck &= not any(each.may_take(other, self._tickets) for other in self._tickets)
                 owner = each.asker.owner
                 own = (other for other in self._tickets if owner and other.asker.owner == owner)
                 before = sum(other.number < each.number for other in own)
-                return each.rank, is_stuck, each.share(), each.used, before, each.number
+                share = shares[each.rank, owner] if owner else each.used
+                return each.rank, is_stuck, share, each.used, before, each.number
 
-            return sorted((each for each in self._tickets if each.since is None), key=key)
+            return sorted(waiting, key=key)
 
     def _busy(self) -> list[Ticket]:
         """Return who runs, but for those that wait for a lock."""
-        return [
-            each
-            for each in self._tickets
-            if each.since is not None and each.worker is not None and not each.worker.waits
-        ]
+        return [each for each in self._tickets if each.is_busy]
 
     def _spare(self, rank: int) -> int:
         """Return how many processes may be had, started already or not.
 
         Preparations hold as many as run at once: a page need not wait until one has been stopped.
         """
-        held = [each.rank for each in self._tickets if each.worker is not None]
+        held = [each.rank for each in self._tickets if each.worker]
         spare = self.workers + _MORE - len(held)
         return min(spare, self.workers - sum(map(bool, held))) if rank else spare
 
     def _gives_up_process(self, ticket: Ticket, order: list[Ticket]) -> bool:
         """Tell whether the next one has no process and takes it from this paused call."""
         first = order[0]
+        if first.worker is not None or self._spare(first.rank) > 0:
+            return False
         holders = [each for each in order if each.worker is not None]
-        is_new = first.rank == ticket.rank and first.used == 0
-        takes = first.worker is None and (first.rank < ticket.rank or is_new)
-        return takes and self._spare(first.rank) <= 0 and ticket is holders[-1]
+        givers = [each for each in holders if first.may_take(each, self._tickets)]
+        if not givers and first.used == 0:
+            givers = [each for each in holders if each.rank == first.rank]
+        return givers[-1:] == [ticket]
 
     def _is_held_up(self, ticket: Ticket) -> bool:
         """Tell whether a call was paused long and may hold an awaited lock."""
@@ -281,11 +286,6 @@ def own_line_full(owner: str) -> OwnLineFull:
         "again when one has ended"
     )
     return OwnLineFull(told, owner)
-
-
-def _too_many() -> KgdashError:
-    told = f"{MOST} computations are under way or in line: try again when one has ended"
-    return KgdashError(told)
 
 
 #: the line of so many workers, made once

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kgdash.runs.worker import Worker
@@ -63,6 +64,11 @@ class Ticket:
     worker: Worker | None = None
     is_refused: bool = False
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether it runs, and waits for no lock."""
+        return self.since is not None and self.worker is not None and not self.worker.waits
+
     def turn(self) -> float:
         """Return the seconds of this turn, 0 between two."""
         return 0.0 if self.since is None else time.monotonic() - self.since
@@ -80,3 +86,15 @@ class Ticket:
         """
         owner = self.asker.owner
         return self.turn() + (self.lately(owner) if owner else self.used)
+
+    def may_take(self, holder: Ticket, tickets: Iterable[Ticket]) -> bool:
+        """Tell whether it may have another call's process; what a page waits for, preparations'.
+
+        A new one has it of who holds as many or more; one that lost its own of who holds no fewer
+        even then: processes do not go to and fro.
+        """
+        if holder.worker is None or holder.rank < self.rank:
+            return False
+        owners = Counter(each.asker.owner for each in tickets if each.worker is not None)
+        more = owners[holder.asker.owner] - owners[self.asker.owner]
+        return holder.rank > self.rank or more >= (2 if self.used else 0)

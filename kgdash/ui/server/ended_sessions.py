@@ -2,6 +2,7 @@
 
 import asyncio
 
+from streamlit import config
 from streamlit.runtime import memory_session_storage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
@@ -23,6 +24,9 @@ class EndedSessions(MemorySessionStorage):
     def save(self, session_info: SessionInfo) -> None:
         """Keep a session; on the server's loop."""
         super().save(session_info)
+        if config.get_option("server.fileWatcherType") == "none":
+            # Who comes back would have the loop look for all modules' files again and again.
+            session_info.session.register_file_watchers = lambda: None  # type: ignore[method-assign]
         if not self._is_waiting:
             self._is_waiting = True
             asyncio.get_running_loop().call_later(self._seconds, self._let_go)

@@ -221,6 +221,38 @@ def test_a_new_call_gets_the_process_of_one_that_is_paused(one, short_turns):
     wait_until(lambda: Fake.alive == 1)
 
 
+def test_nobody_s_third_process_is_taken_from_who_has_one(one, short_turns):
+    """Three calls of one account kept another's, which had computed less than each, for ever."""
+    eve = [Asked(one, name, owner="eve") for name in "ab"]
+    wait_until(lambda: all(each.times for each in eve))
+    hal = Asked(one, "hal's", owner="hal")
+    wait_until(lambda: hal.times)
+    eve.append(Asked(one, "c", owner="eve"))
+    wait_until(lambda: eve[-1].times)
+    hal.end()
+    assert (hal.times, hal.found) == (1, ["hal's"])
+    for each in eve:
+        each.go.set()
+    for each in eve:
+        each.end()
+
+
+def test_who_lost_a_process_takes_it_of_who_has_two_more(one, short_turns):
+    calls = [Asked(one, name, owner=name) for name in ("eve", "hal", "ada")]
+    wait_until(lambda: all(each.times for each in calls))
+    calls[0].asker.owner = "nobody's"  # who has none by now begins a new one
+    calls.append(Asked(one, "eve's", owner="eve"))
+    wait_until(lambda: calls[-1].times)
+    (lost,) = (each for each in one._tickets if each.worker is None)
+    for each in one._tickets:
+        each.asker.owner = "hal" if each is lost else "eve"
+    wait_until(lambda: lost.worker is not None)
+    for each in calls:
+        each.go.set()
+    for each in calls:
+        each.end()
+
+
 def test_preparations_leave_processes_to_pages(one, short_turns):
     preparations = [Asked(one, name, "preparation") for name in "abc"]
     wait_until(lambda: all(each.times for each in preparations))

@@ -4,6 +4,11 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from streamlit import config
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.script_data import ScriptData
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from kgdash.ui.server import ended_sessions
 from kgdash.ui.server.ended_sessions import EndedSessions
@@ -70,3 +75,28 @@ def test_streamlit_takes_it_where_it_starts(monkeypatch):
     monkeypatch.setattr(module, "MemorySessionStorage", module.MemorySessionStorage)
     ended_sessions.let_sessions_go()
     assert module.MemorySessionStorage is EndedSessions
+
+
+@pytest.mark.parametrize(("setting", "watches"), [("none", False), ("poll", True)])
+def test_who_comes_back_watches_no_files_where_nobody_does(setting, watches, tmp_path, monkeypatch):
+    """The server's loop looked for the files of 3,000 modules after each return: 5 s for others."""
+    page = tmp_path / "page.py"
+    page.write_text("")
+
+    async def come_back():
+        sessions = WebsocketSessionManager(
+            EndedSessions(), MemoryUploadedFileManager("/upload"), ScriptCache(), lambda: None
+        )
+        of_page = SimpleNamespace(), ScriptData(str(page), False), {}
+        first = sessions.connect_session(*of_page)
+        before = sessions.get_session_info(first).session._local_sources_watcher
+        sessions.disconnect_session(first)
+        assert sessions.connect_session(*of_page, existing_session_id=first) == first
+        after = sessions.get_session_info(first).session._local_sources_watcher
+        sessions.close_session(first)
+        return before is not None, after is not None
+
+    asked = config.get_option
+    told = {"server.fileWatcherType": setting}
+    monkeypatch.setattr(config, "get_option", lambda name: told.get(name) or asked(name))
+    assert asyncio.run(come_back()) == (watches, watches)
