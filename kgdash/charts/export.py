@@ -7,7 +7,9 @@ through Kaleido; nothing is asked of any other machine.
 import os
 import re
 import shutil
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -60,11 +62,18 @@ _PAGE = """<!DOCTYPE html>
 
 
 def find_browser() -> str | None:
-    """Return the Chromium that draws figures: ``$KGDASH_CHROMIUM``, or one that is installed."""
+    """Return the Chromium that draws figures: ``$KGDASH_CHROMIUM``, or one that is installed.
+
+    What lies in the folder where kgdash is called counts only if it is named.
+    """
     from choreographer.browsers.chromium import Chromium
 
-    given = os.environ.get("KGDASH_CHROMIUM")
-    return given or shutil.which("chromium") or Chromium.find_browser(skip_local=False)
+    if given := os.environ.get("KGDASH_CHROMIUM"):
+        return os.path.abspath(given)
+    found = shutil.which("chromium")
+    if not found or not os.path.isabs(found):
+        found = Chromium.find_browser(skip_local=False)
+    return found if found and os.path.isabs(found) else None
 
 
 def check_figure_file(out: Path) -> None:
@@ -219,7 +228,12 @@ def _drawn(figure: go.Figure, options: dict[str, Any]) -> bytes:
     import kaleido
 
     # Without this, Kaleido's page fetches MathJax from outside.
-    kaleido_options = {"mathjax": False, "path": _browser(), "timeout": _PATIENCE}
+    kaleido_options = {
+        "mathjax": False,
+        "path": _browser(),
+        "timeout": _PATIENCE,
+        "browser_cls": _chromium(),
+    }
     try:
         with _drawing:
             return kaleido.calc_fig_sync(figure.to_dict(), opts=options, kopts=kaleido_options)
@@ -229,6 +243,28 @@ def _drawn(figure: go.Figure, options: dict[str, Any]) -> bytes:
             f"{kaleido_options['path']} could not draw the figure ({error or type(error).__name__})"
             "; .html needs no browser"
         ) from error
+
+
+@cache
+def _chromium() -> type:
+    """Return what starts a Chromium in an empty folder of its own, which goes with its profile.
+
+    By relative paths its libraries look for settings, which name code.
+    """
+    from choreographer.browsers.chromium import Chromium
+
+    class Apart(Chromium):
+        def get_popen_args(self) -> Mapping[str, Any]:
+            folder = self.tmp_dir.path / "empty"
+            folder.mkdir()
+            return {**super().get_popen_args(), "cwd": folder}
+
+        def get_env(self) -> MutableMapping[str, str]:
+            # Of several folders the loader of Vulkan takes all but the first for relative ones.
+            no_code = {"XDG_DATA_DIRS": "/usr/share", "VK_LOADER_LAYERS_DISABLE": "~all~"}
+            return {**super().get_env(), **no_code}
+
+    return Apart
 
 
 def _browser() -> str:

@@ -101,3 +101,21 @@ def _is_own_group(group: int) -> bool:
         return False
     is_ours = group == account.pw_gid and about.gr_name == account.pw_name
     return is_ours and set(about.gr_mem) <= {account.pw_name}
+
+
+def others_may_make(path: str | Path) -> bool:
+    """Tell whether another account than one's own and root may change or make what a path leads to.
+
+    Unlike `others_may_change`, it answers where nothing is: who may write in the nearest folder
+    above that there is may make the rest.
+    """
+    if os.name == "nt":
+        return False
+    return any(map(_others_may_make, (os.path.join(os.getcwd(), path), os.path.realpath(path))))
+
+
+def _others_may_make(path: str) -> bool:
+    try:
+        return others_may_change(path)
+    except OSError:
+        return _others_may_make(os.path.dirname(path))

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.user_data import others_may_make
 from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.runs.call import Origin, write
@@ -52,7 +53,8 @@ class Cluster:
         :param address: "local:N" for N processes of this machine, the address of a Dask scheduler
             ("tcp://host:8786", "host:8786"), or the file in which one wrote where it is
         :param patience: seconds without any worker after which nobody is expected to come
-        :raises KgdashError: if it is neither, or the package distributed is missing
+        :raises KgdashError: if it is neither, distributed is missing, or another account
+            may write where Dask reads one's settings
         """
         self.address, self._patience = address, patience
         kind, _, count = address.partition(":")
@@ -64,6 +66,12 @@ class Cluster:
             raise KgdashError(
                 "expected a cluster as local:N (N processes here), the address of a Dask scheduler "
                 f"(tcp://host:8786) or its file (scheduler.json); found {address}"
+            )
+        settings = os.path.expanduser("~/.config/dask")
+        if others_may_make(settings):
+            raise KgdashError(
+                f"a cluster is led by Dask's settings in {settings}, which name code, and another "
+                "account may write there: set HOME to a folder of your own (with sudo: sudo -H)"
             )
         try:
             import distributed  # noqa: F401

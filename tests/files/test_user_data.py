@@ -9,7 +9,13 @@ from platformdirs import user_data_path
 
 from kgdash.errors import KgdashError
 from kgdash.files import user_data as module
-from kgdash.files.user_data import data_folder, is_private, others_may_change, own_folder
+from kgdash.files.user_data import (
+    data_folder,
+    is_private,
+    others_may_change,
+    others_may_make,
+    own_folder,
+)
 
 if os.name != "nt":
     import grp
@@ -154,3 +160,21 @@ def test_what_a_link_leads_to_counts(folder, tmp_path):
     assert is_private(tmp_path / "link")
     folder.chmod(0o1777)
     assert not is_private(tmp_path / "link")
+
+
+@unix
+def test_what_is_not_there_is_made_by_who_may_write_above(folder, tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(folder / "none")
+    monkeypatch.chdir(folder)
+    wanted = ["none", folder / "none", folder / "none" / "x.yaml", tmp_path / "link" / "x.yaml"]
+    assert [others_may_make(path) for path in [folder, *wanted]] == [False] * 5
+    folder.chmod(0o1777)
+    assert [others_may_make(path) for path in [folder, *wanted]] == [True] * 5
+
+
+@by_root
+def test_another_account_s_link_to_nothing(folder):
+    (folder / "link").symlink_to("none")
+    assert not others_may_make(folder / "link" / "x.yaml")
+    os.chown(folder / "link", 12345, 12345, follow_symlinks=False)
+    assert others_may_make(folder / "link" / "x.yaml")

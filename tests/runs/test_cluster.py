@@ -231,6 +231,17 @@ def test_what_is_no_cluster_is_refused(address):
         Cluster(address)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+@pytest.mark.parametrize("address", ["local:2", "tcp://127.0.0.1:9"])
+def test_settings_that_others_may_write_are_refused(address, tmp_path, monkeypatch):
+    """They named a file of Python, which was run as whoever called a command with that home."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Cluster(address)
+    tmp_path.chmod(0o777)
+    with pytest.raises(KgdashError, match=rf"{tmp_path}/.config/dask, .* set HOME to .*sudo -H"):
+        Cluster(address)
+
+
 def test_where_nothing_answers_it_says_so(monkeypatch):
     monkeypatch.setattr(cluster, "_ANSWER", 0.2)
     with Cluster("tcp://127.0.0.1:9") as nowhere, pytest.raises(KgdashError, match="no cluster"):
