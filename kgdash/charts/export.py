@@ -69,7 +69,7 @@ def find_browser() -> str | None:
     from choreographer.browsers.chromium import Chromium
 
     if given := os.environ.get("KGDASH_CHROMIUM"):
-        return os.path.abspath(given)
+        return os.path.abspath(shutil.which(given) or given)
     found = shutil.which("chromium")
     if not found or not os.path.isabs(found):
         found = Chromium.find_browser(skip_local=False)

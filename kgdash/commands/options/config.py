@@ -7,6 +7,7 @@ writes tables.
 import functools
 import inspect
 import json
+import os
 import re
 import textwrap
 import tomllib
@@ -73,11 +74,20 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _check_cluster(context: typer.Context) -> None:
-    """Refuse a cluster that a file alone names: it runs code as whoever counts on it."""
-    cluster = context.params.get("cluster")
-    if cluster and not cluster.startswith("local:") and is_of_a_file(context, "cluster"):
+    """Refuse what a file alone says of a cluster.
+
+    Another machine's runs code as whoever counts on it, one of many processes fills the memory.
+    """
+    cluster = context.params.get("cluster") or ""
+    if not cluster or not is_of_a_file(context, "cluster"):
+        return
+    kind, _, number = cluster.partition(":")
+    most = max(2, os.cpu_count() or 1)
+    is_many = number.isdecimal() and int(number[:9]) > most
+    if kind != "local" or is_many:
+        why = f"is more than {most} processes" if kind == "local" else "may be anybody's"
         raise KgdashError(
-            f"{context.params['config']} has --cluster {cluster}, which may be anybody's: give "
+            f"{context.params['config']} has --cluster {cluster:.80}, which {why}: give "
             "--cluster on the command line"
         )
 

@@ -128,6 +128,7 @@ def test_a_configuration_alone_replaces_nothing_elsewhere(tmp_path, monkeypatch)
     ("command", "option", "value"),
     [
         ("relik", "cluster", "127.0.0.1:1"),
+        ("relik", "cluster", "local:9999"),
         ("train", "study", "../search.db"),
         ("train", "out", "../run"),
     ],
