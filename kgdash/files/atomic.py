@@ -107,13 +107,15 @@ def publish(draft: Path, out: Path) -> None:
     move(draft, out)
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Make a folder and those above it, unless they are there.
 
+    :param mode: of those that are made, as far as the umask lets
     :raises OSError: if that can not be
     """
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
+    for each in (*reversed(missing), folder):
+        each.mkdir(mode, parents=True, exist_ok=True)
     for each in missing:
         sync(each.parent)
 

@@ -14,9 +14,12 @@ import threading
 import time
 from collections import Counter
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
+from pathlib import Path
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import open_own
 
 #: "stderr", or the file that lines are added to; unset: events are counted, not written
 SETTING = "KGDASH_LOG"
@@ -89,13 +92,18 @@ def log_handler() -> logging.Handler | None:
                 _handlers[place] = logging.StreamHandler(sys.stderr)
             else:
                 try:
-                    _handlers[place] = WatchedFileHandler(place, encoding="utf-8")
+                    _handlers[place] = _LogFile(place, encoding="utf-8")
                 except OSError as error:
                     raise KgdashError(
                         f"{SETTING}: {place} can not be written ({error.strerror}); give "
                         "'stderr', or a file in a folder of yours"
                     ) from None
         return _handlers[place]
+
+
+class _LogFile(WatchedFileHandler):
+    def _open(self) -> TextIOWrapper:
+        return TextIOWrapper(open_own(Path(self.baseFilename), adding=True), self.encoding)
 
 
 class Stopwatch:

@@ -6,12 +6,18 @@ import os
 import stat
 from io import BufferedReader
 from pathlib import Path
+from typing import IO
 
 from kgdash.files.byte_sizes import written_size
 from kgdash.files.roots import check_opened
 
 #: where things are everybody's
 _SYSTEM = ("/dev", "/proc")
+
+#: how what may be another's is opened: no link is followed, and no pipe waited for
+_AT_ITSELF = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+
+_NO_OWN = "it is a link, another account's, or has further names: put a copy in its place"
 
 #: links, one to another, that systems follow
 _MOST_LINKS = 40
@@ -64,6 +70,30 @@ def open_regular(path: str | Path, most: int | None = None) -> BufferedReader:
         check_regular(descriptor, most)
         check_opened(path, descriptor)
         return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def open_own(path: Path, most: int | None = None, adding: bool = False) -> IO[bytes]:
+    """Open a file that kgdash adds to: whoever lays a link there reaches no other by it.
+
+    :param most: bytes
+    :param adding: whether to add to it, too; then it is made if it is not there
+    :raises OSError: as `check_regular`; or if it is a link, neither one's own nor root's, or a hard
+        link. Its ``strerror`` says so for people
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, _NO_OWN)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT if adding else os.O_RDONLY
+    descriptor = os.open(path, flags | _AT_ITSELF, 0o666)
+    try:
+        check_regular(descriptor, most)
+        about = os.fstat(descriptor)
+        is_own = os.name == "nt" or about.st_uid in (os.geteuid(), 0)
+        if stat.S_ISREG(about.st_mode) and (about.st_nlink > 1 or not is_own):
+            raise OSError(errno.EPERM, _NO_OWN)
+        return os.fdopen(descriptor, "a+b" if adding else "rb")
     except BaseException:
         os.close(descriptor)
         raise

@@ -265,6 +265,19 @@ def test_file_systems_without_fsync_are_written_to(tmp_path, monkeypatch, error)
     assert names(tmp_path) == ["a", "out"]
 
 
+def test_a_folder_has_the_mode_that_is_asked_for(tmp_path):
+    before = os.umask(0o002)
+    try:
+        make_folder(tmp_path / "a" / "b", 0o755)
+    finally:
+        os.umask(before)
+    for each in (tmp_path / "a", tmp_path / "a" / "b"):
+        assert stat.S_IMODE(each.stat().st_mode) == 0o755
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "file")
+
+
 def test_the_longest_name(tmp_path):
     for name in ("x" * 255, "é" * 127):
         write(tmp_path / name)

@@ -78,6 +78,17 @@ def test_a_place_that_can_not_be_written(monkeypatch, tmp_path):
     note("failed", error="ValueError")  # and no event fails for it
 
 
+def test_a_link_is_no_log(monkeypatch, tmp_path):
+    """Another account had laid one to a file of who runs the server."""
+    (tmp_path / "other").touch()
+    (tmp_path / "log").symlink_to("other")
+    monkeypatch.setenv(event_log.SETTING, str(tmp_path / "log"))
+    with pytest.raises(KgdashError, match=r"it is a link.*a file in a folder of yours"):
+        log_handler()
+    note("failed", error="ValueError")
+    assert not (tmp_path / "other").read_bytes()
+
+
 def test_a_log_that_is_moved_away_goes_on_in_a_new_file(log, tmp_path):
     note("failed", error="One")
     (tmp_path / "log.jsonl").rename(tmp_path / "log.1")

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import check_regular, file_digest, open_regular
+from kgdash.files.regular import check_regular, file_digest, open_own, open_regular
 from kgdash.files.roots import opened
 from kgdash.files.text import read_content
 from kgdash.formats.pykeen_model_file import read_pickled_model
@@ -112,6 +112,47 @@ def test_links_within_the_roots_and_what_is_named_elsewhere_are_read(tmp_path, a
             assert stream.read() == told
     with pytest.raises(IsADirectoryError):
         open_regular(tmp_path / "root")
+
+
+def test_one_s_own_file_is_read_and_added_to(tmp_path):
+    path = tmp_path / "own"
+    with pytest.raises(FileNotFoundError):
+        open_own(path)
+    for text in (b"one", b"two"):
+        with open_own(path, adding=True) as stream:
+            stream.seek(0)
+            stream.write(text)
+    with open_own(path) as stream:
+        assert stream.read() == b"onetwo"
+    with pytest.raises(OSError, match="larger than 0 KiB"):
+        open_own(path, most=5)
+
+
+@pytest.mark.parametrize("adding", [False, True])
+def test_what_may_be_another_s_is_none_of_one_s_own(tmp_path, adding):
+    path, other = tmp_path / "own", tmp_path / "other"
+    other.write_bytes(b"other")
+    for lay in (path.symlink_to, path.hardlink_to):
+        lay(other)
+        with pytest.raises(OSError, match=r"it is a link.*put a copy in its place"):
+            open_own(path, adding=adding)
+        path.unlink()
+    path.mkdir()
+    with pytest.raises(OSError, match="directory"):
+        open_own(path, adding=adding)
+    path.rmdir()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="it is a pipe"):
+        open_own(path, adding=adding)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="root gives files away")
+def test_another_account_s_file_is_none_of_one_s_own(tmp_path):
+    path = tmp_path / "own"
+    path.touch()
+    os.chown(path, 12345, 12345)
+    with pytest.raises(OSError, match="another account's"):
+        open_own(path)
 
 
 def test_the_digest_of_a_file(tmp_path):

@@ -1,19 +1,20 @@
 """Labels given by people, kept on disk at once: one line of JSON per event, only ever added to.
 
 The file stands among the visitor's own data, one per graph. A line counts once it is whole: of a
-process that dies while it writes, nothing but that event is lost.
+process that dies while it writes, nothing but that event is lost. What is no journal, or leads
+elsewhere, is neither added to nor cut.
 """
 
 import json
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import make_folder, sync
 from kgdash.files.lock import hold_lock, remove_unless_held
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import open_own
 from kgdash.files.text import parse_json
 from kgdash.files.user_data import own_folder
 from kgdash.files.visitor import visitor
@@ -30,6 +31,9 @@ from kgdash.studies.labelling.events import (
 )
 
 _FORMAT, _VERSION = "kgdash-labels", 1
+
+#: how a journal begins, of which a process that died may have left a part
+_BEGIN = f'{{"format":"{_FORMAT}","version":{_VERSION},'.encode()
 
 #: bytes at which a journal is refused
 _MAX_BYTES = 256 * 2**20
@@ -67,13 +71,16 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
             before, line = _read(path), _line(_to_json(event))
-            if (path.stat().st_size if path.exists() else 0) + len(line) > _MAX_BYTES:
-                raise KgdashError(f"{path} is full: remove labels that are done with, or move it")
-            with path.open("ab") as stream:
-                _drop_torn_line(path)
-                if not path.stat().st_size:
+            with open_own(path, _MAX_BYTES, adding=True) as stream:
+                _check_head(path, stream)
+                _drop_torn_line(stream)
+                if not (size := stream.seek(0, os.SEEK_END)):
                     head = {"format": _FORMAT, "version": _VERSION, "graph": graph.name}
-                    stream.write(_line(head))
+                    line = _line(head) + line
+                if size + len(line) > _MAX_BYTES:
+                    raise KgdashError(
+                        f"{path} is full: remove labels that are done with, or move it"
+                    )
                 stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -91,26 +98,38 @@ def _line(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _drop_torn_line(path: Path) -> None:
+def _check_head(path: Path, stream: IO[bytes]) -> None:
+    """Refuse what is no journal by its first line, whole or cut short."""
+    stream.seek(0)
+    line = stream.readline()
+    is_ours = _BEGIN.startswith(line[: len(_BEGIN)])
+    if line.endswith(b"\n"):
+        head = _parsed(line, f"{path}, line 1")
+        is_ours = (head.get("format"), head.get("version")) == (_FORMAT, _VERSION)
+    if not is_ours:
+        raise KgdashError(
+            f"{path} does not hold labels of kgdash, version {_VERSION}; move it away to start anew"
+        )
+
+
+def _drop_torn_line(stream: IO[bytes]) -> None:
     """Cut off what a process that died has left of its last line."""
-    with path.open("rb+") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        start = size
-        while start:
-            step = min(start, 4096)
-            stream.seek(start - step)
-            end = stream.read(step).rfind(b"\n")
-            if end >= 0:
-                start = start - step + end + 1
-                break
-            start -= step
-        if start < size:
-            stream.truncate(start)
+    size = stream.seek(0, os.SEEK_END)
+    start = size
+    while start:
+        step = min(start, 4096)
+        stream.seek(start - step)
+        end = stream.read(step).rfind(b"\n")
+        if end >= 0:
+            start = start - step + end + 1
+            break
+        start -= step
+    if start < size:
+        stream.truncate(start)
 
 
 def _read(path: Path) -> Labelling:
     try:
-        check_regular(path, _MAX_BYTES)
         about = path.stat()
         return _events(path, about.st_ino, about.st_size, about.st_mtime_ns)
     except FileNotFoundError:
@@ -122,14 +141,10 @@ def _read(path: Path) -> Labelling:
 @lru_cache(maxsize=4)
 def _events(path: Path, inode: int, size: int, changed: int) -> Labelling:
     """Read the journal, once as long as it stays as it is: pages ask for it at every step."""
-    lines = path.read_bytes()[:size].split(b"\n")[:-1]
-    if not lines:
-        return Labelling()
-    head = _parsed(lines[0], f"{path}, line 1")
-    if (head.get("format"), head.get("version")) != (_FORMAT, _VERSION):
-        raise KgdashError(
-            f"{path} does not hold labels of kgdash, version {_VERSION}; move it away to start anew"
-        )
+    with open_own(path, _MAX_BYTES) as stream:
+        _check_head(path, stream)
+        stream.seek(0)
+        lines = stream.read(size).split(b"\n")[:-1]
     return Labelling.replay(
         _from_json(_parsed(line, place), place, number)
         for number, line in enumerate(lines[1:])

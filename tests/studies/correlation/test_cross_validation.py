@@ -1,5 +1,6 @@
 """Cross-validation: trained once, resumed after interruption, the same subgraphs in all folds."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files import atomic
 from kgdash.files import table_cache as store
 from kgdash.graph.datasets import load_dataset
 from kgdash.graph.folds import cut_folds
@@ -31,6 +33,9 @@ PLAN = CrossValidation(
     subgraphs=5,
     sizes=(4, 6),
 )
+
+
+unix = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +118,72 @@ class TestRunsOfFolds:
         run_folder(tmp_path, first, config).rename(folder)
         with pytest.raises(KgdashError, match=rf"another graph than.*remove {folder} to train"):
             fold_run(tmp_path, second, config)
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"epochs": 2}, "epochs is 2 there; expected 1"),
+            ({"random_seed": 9}, "random_seed is 9 there; expected 3"),
+            ({"loss": "mse"}, "loss is 'mse' there; expected None"),
+            ({"model_kwargs": {"embedding_dim": 9}}, "model_kwargs is"),
+        ],
+    )
+    def test_a_run_that_was_trained_otherwise(self, graph, tmp_path, change, said):
+        fold, config = cut_folds(graph, 2)[0], PLAN.config("TransE")
+        fold_run(tmp_path, fold, config)
+        folder = run_folder(tmp_path, fold, config)
+        told = json.loads((folder / "run.json").read_text())
+        told["training"] |= change
+        (folder / "run.json").write_text(json.dumps(told))
+        with pytest.raises(KgdashError, match=rf"otherwise: {said}.*remove {folder} to train it"):
+            fold_run(tmp_path, fold, config)
+
+    def test_another_model_than_its_training_says(self, graph, tmp_path):
+        fold, config = cut_folds(graph, 2)[0], PLAN.config("TransE")
+        fold_run(tmp_path, fold, replace(config, model="DistMult"))
+        folder = run_folder(tmp_path, fold, config)
+        run_folder(tmp_path, fold, replace(config, model="DistMult")).rename(folder)
+        told = json.loads((folder / "run.json").read_text())
+        told["training"]["model"] = "TransE"
+        (folder / "run.json").write_text(json.dumps(told))
+        with pytest.raises(KgdashError, match=rf"another model than.*remove {folder} to train it"):
+            fold_run(tmp_path, fold, config)
+
+    @unix
+    @pytest.mark.parametrize("name", ["..", ".", "weights.safetensors", "run.json"])
+    def test_what_other_accounts_may_change_is_no_training_of_one_s_own(
+        self, graph, tmp_path, name
+    ):
+        fold, config = cut_folds(graph, 2)[0], PLAN.config("TransE")
+        fold_run(tmp_path, fold, config)
+        place = run_folder(tmp_path, fold, config) / name
+        place.chmod(0o777)
+        with pytest.raises(KgdashError, match=r"other accounts may change.*workdir of your own"):
+            fold_run(tmp_path, fold, config)
+
+    @unix
+    def test_nothing_is_trained_where_other_accounts_may_write(self, graph, tmp_path, monkeypatch):
+        monkeypatch.setattr(fold_runs, "train", None)
+        tmp_path.chmod(0o777)
+        with pytest.raises(KgdashError, match="other accounts may change"):
+            fold_run(tmp_path, cut_folds(graph, 2)[0], PLAN.config("TransE"))
+
+    @unix
+    def test_the_umask_lets_nobody_change_it(self, graph, tmp_path, monkeypatch):
+        monkeypatch.setattr(atomic, "_UMASK", 0)
+        before = os.umask(0)
+        try:
+            for _ in range(2):
+                fold_run(tmp_path / "new", cut_folds(graph, 2)[0], PLAN.config("TransE"))
+        finally:
+            os.umask(before)
+
+    def test_where_a_run_should_be_stands_something_else(self, graph, tmp_path, monkeypatch):
+        monkeypatch.setattr(fold_runs, "train", None)
+        fold, config = cut_folds(graph, 2)[0], PLAN.config("TransE")
+        run_folder(tmp_path, fold, config).mkdir(parents=True)
+        with pytest.raises(KgdashError, match="exists already"):
+            fold_run(tmp_path, fold, config)
 
     def test_where(self, monkeypatch, tmp_path):
         monkeypatch.setenv("KGDASH_DATA", str(tmp_path))

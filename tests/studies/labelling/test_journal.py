@@ -1,5 +1,6 @@
 """The journal of labels: nothing is lost but a line cut short, and other files are refused."""
 
+import os
 import threading
 
 import pytest
@@ -151,3 +152,47 @@ def test_graphs_do_not_share_a_journal():
     add_event(GRAPH, Event(SKIP, TRIPLES[0]))
     other = small_graph([(0, 0, 1)])
     assert read_journal(other) == Labelling()
+
+
+@pytest.mark.parametrize(
+    "content", [b"secret of 20 letters", b"{", b"\0\n", b'{"format":"other"}\n{']
+)
+@pytest.mark.parametrize("lay", ["symlink_to", "hardlink_to", "rename"])
+def test_no_other_file_is_cut_or_added_to(tmp_path, content, lay):
+    """A link in a journal's place had its target, of which no line was whole, cut to nothing."""
+    other, path = tmp_path / "key", journal_file(GRAPH)
+    other.write_bytes(content)
+    path.parent.mkdir()
+    getattr(other, lay)(path) if lay == "rename" else getattr(path, lay)(other)
+    if lay == "rename" and content == b"{":  # as a journal begins
+        assert read_journal(GRAPH) == Labelling()
+        return
+    for act in (lambda: read_journal(GRAPH), lambda: add_event(GRAPH, Event(SKIP, TRIPLES[0]))):
+        with pytest.raises(KgdashError, match=r"\.jsonl.*(put a copy in its place|move it|line 1)"):
+            act()
+    assert path.read_bytes() == content
+
+
+def test_a_link_that_leads_nowhere_makes_no_file(tmp_path):
+    path = journal_file(GRAPH)
+    path.parent.mkdir()
+    path.symlink_to(tmp_path / "new")
+    with pytest.raises(KgdashError, match="it is a link"):
+        add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_link_laid_after_the_look_is_not_followed(tmp_path, monkeypatch):
+    other, path, really = tmp_path / "key", journal_file(GRAPH), os.open
+    other.write_bytes(b"secret")
+    path.parent.mkdir()
+
+    def late(place, flags, *more, **named):
+        if str(place) == str(path) and flags & os.O_APPEND:
+            path.symlink_to(other)
+        return really(place, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", late)
+    with pytest.raises(KgdashError, match="can not write"):
+        add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+    assert other.read_bytes() == b"secret"
