@@ -13,7 +13,7 @@ from llvmlite.binding import get_host_cpu_features
 from numba import config as _config
 from numba import njit as _njit
 
-from kgdash.files.user_data import is_private
+from kgdash.files.others import is_private
 
 #: Numba's settings, which its stubs do not list
 _settings: Any = _config

@@ -26,9 +26,9 @@ from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import draft_folder, publish, share, sweep_drafts
+from kgdash.files.others import others_may_change
 from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_plain_json
-from kgdash.files.user_data import others_may_change
 from kgdash.formats.run_record import check_record
 from kgdash.formats.tensor_file import open_tensors, read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from kgdash.errors import KgdashError
-from kgdash.files.user_data import others_may_make
+from kgdash.files.others import others_may_make
 from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.runs.call import Origin, write

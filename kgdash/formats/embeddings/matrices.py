@@ -13,7 +13,7 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
-from kgdash.files.parquet_pages import plain_file
+from kgdash.files.parquet.pages import plain_file
 from kgdash.files.regular import open_regular
 from kgdash.formats.tensor_file import read_tensors
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import draft_folder, make_folder, publish
 from kgdash.files.lock import hold_lock
-from kgdash.files.user_data import data_folder, others_may_change
+from kgdash.files.others import others_may_change
+from kgdash.files.user_data import data_folder
 from kgdash.formats.run_directory import MANIFEST, check_free
 from kgdash.graph.folds import Fold
 from kgdash.progress import Progress, silent

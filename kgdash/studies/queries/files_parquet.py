@@ -17,7 +17,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.bounds import check_count
 from kgdash.files.memory import memory_budget
-from kgdash.files.parquet_pages import plain_file
+from kgdash.files.parquet.pages import plain_file
 from kgdash.graph.arrow_texts import ArrowTexts
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES

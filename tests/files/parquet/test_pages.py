@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.files.parquet_pages import plain_file
+from kgdash.files.parquet.pages import plain_file
 
 
 def unpacked_size(content: bytes) -> tuple[int, int]:

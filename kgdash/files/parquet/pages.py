@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kgdash.files.thrift import BINARY, I32, I64, Fields, read_struct, write_struct
+from kgdash.files.parquet.thrift import BINARY, I32, I64, Fields, read_struct, write_struct
 
 #: of PageHeader: its sizes, and of each kind of page its number of values
 _UNPACKED, _PACKED, _KINDS, _VALUES = 2, 3, (5, 7, 8), 1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdash.files.thrift import BINARY, I16, I32, I64, read_struct, write_struct
+from kgdash.files.parquet.thrift import BINARY, I16, I32, I64, read_struct, write_struct
 
 INNER = {1: I16, 15: BINARY}
 FIELDS = {2: I32, 3: I64, 5: BINARY, 9: INNER, 10: [INNER], 12: [I32], 13: [BINARY]}
