@@ -67,7 +67,7 @@ def _others_may_write(path: str, about: os.stat_result) -> bool:
 
 
 def _is_own_group(group: int) -> bool:
-    """Tell whether a group is one's own alone: by one's name, with nobody else in it."""
+    """Tell whether a group is one's own alone: by one's name, nobody else's, and with no member."""
     import grp
     import pwd
 
@@ -75,8 +75,11 @@ def _is_own_group(group: int) -> bool:
         account, about = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    is_ours = group == account.pw_gid and about.gr_name == account.pw_name
-    return is_ours and set(about.gr_mem) <= {account.pw_name}
+    if group != account.pw_gid or about.gr_name != account.pw_name:
+        return False
+    # A group's list has those alone who have another one first.
+    first = (other.pw_name for other in pwd.getpwall() if other.pw_gid == group)
+    return {*about.gr_mem, *first} <= {account.pw_name}
 
 
 def others_may_make(path: str | Path) -> bool:

@@ -90,15 +90,24 @@ def test_a_sticky_one_above_is_root_s(folder):
 
 @unix
 @pytest.mark.parametrize(
-    ("name", "others", "private"),
-    [("root", [], True), ("root", ["root"], True), ("root", ["other"], False), ("all", [], False)],
+    ("name", "listed", "first", "private"),
+    [
+        ("me", [], [], True),
+        ("me", ["me"], [], True),
+        ("me", ["other"], [], False),
+        ("me", [], ["other"], False),
+        ("all", [], [], False),
+    ],
 )
-def test_a_group_of_others_is_not_one_s_own(folder, monkeypatch, name, others, private):
+def test_a_group_of_others_is_not_one_s_own(folder, monkeypatch, name, listed, first, private):
     """Members of one's primary group laid a link to what is theirs."""
     folder.chmod(0o775)
-    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_name=name, gr_mem=others))
-    account = SimpleNamespace(pw_name="root", pw_gid=folder.stat().st_gid)
-    monkeypatch.setattr(pwd, "getpwuid", lambda user: account)
+    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_name=name, gr_mem=listed))
+    me, *others = (
+        SimpleNamespace(pw_name=each, pw_gid=folder.stat().st_gid) for each in ("me", *first)
+    )
+    monkeypatch.setattr(pwd, "getpwuid", lambda user: me)
+    monkeypatch.setattr(pwd, "getpwall", lambda: [me, *others])
     assert is_private(folder) == private
 
 

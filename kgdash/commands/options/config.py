@@ -83,7 +83,7 @@ def _check_cluster(context: typer.Context) -> None:
         return
     kind, _, number = cluster.partition(":")
     most = max(2, os.cpu_count() or 1)
-    is_many = number.isdecimal() and int(number[:9]) > most
+    is_many = number.isdecimal() and (len(number) > 9 or int(number) > most)
     if kind != "local" or is_many:
         why = f"is more than {most} processes" if kind == "local" else "may be anybody's"
         raise KgdashError(

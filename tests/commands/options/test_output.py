@@ -129,6 +129,7 @@ def test_a_configuration_alone_replaces_nothing_elsewhere(tmp_path, monkeypatch)
     [
         ("relik", "cluster", "127.0.0.1:1"),
         ("relik", "cluster", "local:9999"),
+        ("relik", "cluster", "local:00000009999"),
         ("train", "study", "../search.db"),
         ("train", "out", "../run"),
     ],
