@@ -25,8 +25,8 @@ def is_private(folder: str | Path) -> bool:
 def others_may_change(path: str | Path) -> bool:
     """Tell whether another account than one's own and root may change what a path leads to.
 
-    Be it what lies there, or where a folder or a link on the way leads: so it does not matter
-    whether the path is opened before or after this.
+    Be it what lies there, or where a folder or a link on the way leads. What nobody else may change
+    stays so: ask before the path is opened.
 
     :raises OSError: if nothing is there
     """

@@ -26,7 +26,7 @@ from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import draft_folder, publish, share, sweep_drafts
-from kgdash.files.others import others_may_change
+from kgdash.files.others import others_may_make
 from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
@@ -133,6 +133,8 @@ def read_run(
     :raises KgdashError: if a file is missing, does not have the checksum that ``run.json`` gives,
         or is malformed
     """
+    # Asked before anything is opened: what others may change can be one's own a moment later.
+    changing = {name for name in (GRAPH, TRIPLES, WEIGHTS) if others_may_make(folder / name)}
     manifest = read_manifest(folder)
     # Of gigabytes each takes seconds, on a core of its own.
     with ThreadPoolExecutor(1) as pool:
@@ -141,12 +143,11 @@ def read_run(
             _check_sum(folder / name, manifest["sha256"].get(name))
         spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
         # What somebody may change meanwhile is known by what was read, not by what was summed.
-        may_change = any(others_may_change(folder / name) for name in (GRAPH, TRIPLES))
         source, read = _source(manifest["sha256"]), partial(_read_graph, folder)
-        graph = read() if may_change else kept_graph(source, read)
+        graph = read() if changing - {WEIGHTS} else kept_graph(source, read)
         summed.result()
     state = read_tensors(folder / WEIGHTS, _MOST[WEIGHTS])
-    if others_may_change(folder / WEIGHTS):
+    if WEIGHTS in changing:
         state = {name: tensor.clone() for name, tensor in state.items()}
     return graph, spec, OwnWeights(single_precision(state)), manifest
 

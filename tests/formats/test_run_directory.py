@@ -24,6 +24,7 @@ from kgdash.formats.run_directory import (
     read_run,
     write_run,
 )
+from kgdash.formats.tensor_file import read_tensors
 from kgdash.graph import arrow_texts
 from kgdash.runs.loading import load
 from kgdash.scoring.model_spec import ModelSpec
@@ -431,3 +432,21 @@ def test_weights_that_others_may_change_are_not_mapped(tmp_path, mode, above):
         stream.write(bytes(64))
     changed = any(not torch.equal(state[name], before[name]) for name in state)
     assert changed == ((mode, above) == (0o644, 0o755))
+
+
+def test_what_others_could_change_when_it_was_opened_is_not_mapped(tmp_path, monkeypatch):
+    """A link to another's file led to one's own by the time that its rights were asked for."""
+    shutil.copytree(ROOT / "kgdash" / "demo" / "umls-transe", tmp_path / "run")
+    (tmp_path / "run").chmod(0o777)
+
+    def read(path, *given):
+        path.parent.chmod(0o755)
+        return read_tensors(path, *given)
+
+    monkeypatch.setattr(safe_format, "read_tensors", read)
+    state = read_run(tmp_path / "run")[2]
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    with (tmp_path / "run" / WEIGHTS).open("r+b") as stream:
+        stream.seek(-64, os.SEEK_END)
+        stream.write(bytes(64))
+    assert all(torch.equal(state[name], before[name]) for name in state)

@@ -158,7 +158,7 @@ def is_of_a_file(context: typer.Context, name: str) -> bool:
 
 def _check_near(option: str, path: str, config: str) -> None:
     """Refuse to write elsewhere at the word of a configuration, which may be a stranger's."""
-    if not Path(path).resolve().is_relative_to(Path.cwd().resolve()):
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(".")):
         raise KgdashError(
             f"{config} has {option} {path}, which is not below this folder: give {option} on the "
             "command line to write there"

@@ -146,6 +146,15 @@ def test_a_configuration_alone_names_no_cluster_and_nothing_elsewhere(
     assert "on the command line" in str(result.exception)
 
 
+def test_a_link_to_itself_in_a_configuration_s_output_is_said(tmp_path, monkeypatch):
+    """It ended in a traceback."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "m.toml").write_text('command = "metrics"\nout = "loop/x.csv"\n')
+    result = CliRunner().invoke(cli.app, ["metrics", "umls-transe", "--config", "m.toml"])
+    assert "loop is not a folder" in str(result.exception)
+
+
 def test_what_can_not_be_written_is_told_before_anything_is_computed(tmp_path, monkeypatch):
     """It was told when the training was over."""
     (tmp_path / "file").write_text("")
