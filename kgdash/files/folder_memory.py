@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from kgdash.files.regular import file_stamp
+
 T = TypeVar("T")
 
 #: what changes when a file does: time, bytes, number
@@ -56,12 +58,4 @@ class FolderMemory(Generic[T]):
         return value
 
     def _stamps(self, folder: Path) -> list[_Stamp]:
-        return [_stamp(folder / name) for name in self._files]
-
-
-def _stamp(path: Path) -> _Stamp:
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+        return [file_stamp(folder / name) for name in self._files]

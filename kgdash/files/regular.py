@@ -99,6 +99,18 @@ def open_own(path: Path, most: int | None = None, adding: bool = False) -> IO[by
         raise
 
 
+def file_stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes whenever a file does, its bytes first; empty where none is.
+
+    Times may be set by hand and sizes be equal: what the system notes of changes counts, too.
+    """
+    try:
+        about = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
+
+
 def file_digest(path: Path, most: int | None = None) -> str:
     """Return a file's SHA-256, in hexadecimal.
 

@@ -67,12 +67,14 @@ class Cluster:
                 "expected a cluster as local:N (N processes here), the address of a Dask scheduler "
                 f"(tcp://host:8786) or its file (scheduler.json); found {address}"
             )
-        settings = os.path.expanduser("~/.config/dask")
-        if others_may_make(settings):
-            raise KgdashError(
-                f"a cluster is led by Dask's settings in {settings}, which name code, and another "
-                "account may write there: set HOME to a folder of your own (with sudo: sudo -H)"
-            )
+        settings = Path(os.path.expanduser("~/.config/dask"))
+        # A file of another's may stand there by a link.
+        for place in (settings, *settings.glob("*")):
+            if others_may_make(place):
+                raise KgdashError(
+                    f"a cluster is led by Dask's settings, {place}, which name code, and another "
+                    "account may write there: set HOME to a folder of your own (with sudo: sudo -H)"
+                )
         try:
             import distributed  # noqa: F401
         except ImportError:

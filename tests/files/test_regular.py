@@ -6,7 +6,7 @@ import os
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import check_regular, file_digest, open_own, open_regular
+from kgdash.files.regular import check_regular, file_digest, file_stamp, open_own, open_regular
 from kgdash.files.roots import opened
 from kgdash.files.text import read_content
 from kgdash.formats.pykeen_model_file import read_pickled_model
@@ -160,3 +160,16 @@ def test_the_digest_of_a_file(tmp_path):
     assert file_digest(tmp_path / "file").startswith("ba7816bf8f01cfea414140de5dae2223")
     with pytest.raises(OSError, match="larger than 0 KiB"):
         file_digest(tmp_path / "file", most=2)
+
+
+def test_a_stamp_changes_where_bytes_and_times_do_not(tmp_path):
+    """A run of equal sizes, whose times were set, was shown as the one before it."""
+    path, other = tmp_path / "file", tmp_path / "other"
+    path.write_text("one")
+    other.write_text("two")
+    before = file_stamp(path)
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    other.replace(path)
+    assert file_stamp(path)[:2] == before[:2]
+    assert file_stamp(path) != before
+    assert file_stamp(tmp_path / "none") == ()

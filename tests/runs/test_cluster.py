@@ -237,6 +237,12 @@ def test_settings_that_others_may_write_are_refused(address, tmp_path, monkeypat
     """They named a file of Python, which was run as whoever called a command with that home."""
     monkeypatch.setenv("HOME", str(tmp_path))
     Cluster(address)
+    (tmp_path / ".config" / "dask").mkdir(parents=True)
+    (tmp_path / "theirs.yaml").write_text("")
+    (tmp_path / "theirs.yaml").chmod(0o666)
+    (tmp_path / ".config" / "dask" / "linked.yaml").symlink_to(tmp_path / "theirs.yaml")
+    with pytest.raises(KgdashError, match=r"linked\.yaml, .* set HOME"):
+        Cluster(address)
     tmp_path.chmod(0o777)
     with pytest.raises(KgdashError, match=rf"{tmp_path}/.config/dask, .* set HOME to .*sudo -H"):
         Cluster(address)

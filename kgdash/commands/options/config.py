@@ -52,7 +52,7 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     def configured(config: Path | None, save_config: Path | None, **options: Any) -> None:
         context = options[asks[0]] if asks else options.pop("context")
         check_outputs(context)
-        _check_cluster(context)
+        _check_trusted(context)
         with visible_output(), safe_csv(options.pop("safe_csv", False)):
             command(**options)
         if save_config is not None:
@@ -73,11 +73,16 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     return configured
 
 
-def _check_cluster(context: typer.Context) -> None:
-    """Refuse what a file alone says of a cluster.
+def _check_trusted(context: typer.Context) -> None:
+    """Refuse what a file alone says of a cluster, or of a server: its settings name a cluster, too.
 
     Another machine's runs code as whoever counts on it, one of many processes fills the memory.
     """
+    if is_of_a_file(context, "settings"):
+        raise KgdashError(
+            f"{context.params['config']} names settings of a server, which decide who may do what: "
+            "give their file on the command line"
+        )
     cluster = context.params.get("cluster") or ""
     if not cluster or not is_of_a_file(context, "cluster"):
         return

@@ -201,5 +201,7 @@ def command_text(context: typer.Context) -> str:
         for one in value if isinstance(value, list | tuple) else [value]:
             words += [] if param.param_type_name == "argument" else [param.opts[0]]
             path = Path(str(one)).absolute()
-            words += [] if isinstance(one, bool) else [path.name if path.exists() else str(one)]
+            said = path.name if path.exists() else str(one)
+            # By its name alone a folder could be taken for an option.
+            words += [] if isinstance(one, bool) else [f"./{said}" if said[:1] == "-" else said]
     return shlex.join(words)

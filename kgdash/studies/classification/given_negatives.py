@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
+from kgdash.files.regular import file_stamp
 from kgdash.files.roots import may_open
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.dataset_files import STEMS, find_file
@@ -85,11 +87,11 @@ def read_negatives(
     return GivenNegatives(read["valid"], read["test"], tuple(notes))
 
 
-def verified_stamp(run: Run) -> tuple[tuple[str, int, int], ...]:
-    """Return path, bytes and time of the files of `find_negatives`: what changes when they do."""
+def verified_stamp(run: Run) -> tuple[tuple[Any, ...], ...]:
+    """Return paths and stamps of the files of `find_negatives`: what changes when they do."""
     with suppress(KgdashError, OSError):
         files = (find_negatives(run) or {}).values()
-        return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+        return tuple((str(path), *file_stamp(path)) for path in files)
     return ()
 
 

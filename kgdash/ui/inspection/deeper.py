@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.inspection import plane_figure
+from kgdash.files.regular import file_stamp
 from kgdash.progress import duration_text
 from kgdash.ranking.relik import relik_of_ranks
 from kgdash.runs import Run
@@ -62,7 +63,7 @@ def show_what_beats(found: Inspection) -> None:
         exact = relik_of_ranks(*(better[side].count + 1 for side in ENTITY_SIDES))
         st.caption(f"By all negatives, ReliK is {number(exact)}.")
     saved = groupings_file(run)
-    stamp = (str(saved), saved.stat().st_mtime_ns if saved.is_file() else 0)
+    stamp = (str(saved), *file_stamp(saved))
     types, source = computed(
         "Sorting entities", (run.identity, "types of entities", *stamp), lambda _: types_of_run(run)
     )

@@ -20,6 +20,7 @@ from kgdash.breakdowns.condition import (
 from kgdash.breakdowns.custom_grouping import ENDS, CustomGrouping, TypeGrouping, condition_grouping
 from kgdash.charts.style import cut
 from kgdash.errors import KgdashError
+from kgdash.files.regular import file_stamp
 from kgdash.files.visitor import visitor
 from kgdash.runs import Run
 from kgdash.runs.saved_groupings import (
@@ -40,7 +41,7 @@ _SAID = 200
 _WAYS = ("conditions", "a file of entity types")
 
 
-_Stamp = tuple[str, int, int, int]
+_Stamp = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,7 @@ def own_groupings(run: Run) -> OwnGroupings:
 def _stamp(run: Run) -> _Stamp:
     """Return what changes whenever the saved groupings do."""
     path = groupings_file(run)
-    try:
-        about = path.stat()
-    except OSError:
-        return str(path), 0, 0, 0
-    return str(path), about.st_mtime_ns, about.st_size, about.st_ino
+    return str(path), *file_stamp(path)
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import file_stamp
 from kgdash.files.roots import may_open
 from kgdash.files.visitor import visitor
 from kgdash.formats.run_directory import MANIFEST
@@ -268,14 +269,14 @@ def _load_small(source: str, dataset: str | None, stamp: Any) -> Run:
     return _read(source, dataset, stamp)
 
 
-def _stamp(folder: Path, dataset: str | None = None) -> tuple[tuple[str, int, int], ...]:
+def _stamp(folder: Path, dataset: str | None = None) -> tuple[tuple[Any, ...], ...]:
     """Return what changes when the files of a run do, so that a changed run is loaded anew.
 
     :param dataset: a folder, whose files are the run's, too, or PyKEEN's name of one
     """
-    stamp: list[tuple[str, int, int]] = []
+    stamp: list[tuple[Any, ...]] = []
     for each in (folder, *([Path(dataset)] if dataset and may_open(Path(dataset)) else [])):
         with suppress(OSError, ValueError):
             files = [p for p in sorted(each.iterdir()) if p.is_file()][:_FILES]
-            stamp += [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files]
+            stamp += [(p.name, *file_stamp(p)) for p in files]
     return tuple(stamp)

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import file_stamp
 from kgdash.files.roots import opened
 from kgdash.hpo.study_file import StudyFile, read_study
 from kgdash.runs.bundled import DEMO_STUDY
@@ -40,7 +41,7 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
                 "tables: nothing in it runs. While a search goes on the page follows it.",
             ).strip()
     if chosen == _EXAMPLE:
-        return _study(DEMO_STUDY, _stamp(DEMO_STUDY))
+        return _study(DEMO_STUDY, file_stamp(DEMO_STUDY))
     if not named:
         st.info("Name the file of a search.", icon=":material/folder_open:")
         st.stop()
@@ -48,26 +49,18 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
         path = opened(named)
     except KgdashError as error:
         refuse(error)
-    stamp = _stamp(path)
+    stamp = file_stamp(path)
     _follow(path, stamp)
     return _study(path, stamp)
 
 
-def _study(path: Path, stamp: tuple[int, int]) -> tuple[StudyFile, tuple[Hashable, ...]]:
+def _study(path: Path, stamp: tuple[int, ...]) -> tuple[StudyFile, tuple[Hashable, ...]]:
     key = ("study", str(path), stamp)
     return computed("Reading the search", key, Reading(read_study, path)), key
 
 
 @st.fragment(run_every=_EVERY)
-def _follow(path: Path, stamp: tuple[int, int]) -> None:
+def _follow(path: Path, stamp: tuple[int, ...]) -> None:
     """Run the page anew when the file changed."""
-    if _stamp(path) != stamp:
+    if file_stamp(path) != stamp:
         st.rerun()
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return (0, 0)
-    return (found.st_size, found.st_mtime_ns)

@@ -128,13 +128,14 @@ def test_every_command_reads_what_it_wrote(name, data, tmp_path_factory):
     made = command_line(recording(function, calls))
     path = tmp_path_factory.mktemp("config") / "options.toml"
     given_ones = draw_arguments(function, data)
-    # Other clusters, and outputs elsewhere, want the command line.
+    # Other clusters, outputs elsewhere and a server's settings want the command line.
     given_ones = [
         "--cluster=local:2" if each.startswith("--cluster=") else each.replace("/", "|")
         for each in given_ones
     ]
     call_with(made, function.__name__, "--save-config", path, *given_ones)
-    call_with(made, function.__name__, "--config", path)
+    again = given_ones[given_ones.index("--") :] if name == "serve" else []
+    call_with(made, function.__name__, "--config", path, *again)
     assert calls[0] == calls[1]
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     assert calls[0].keys() == {p.name for p in parameters if p.annotation is not typer.Context}

@@ -132,6 +132,7 @@ def test_a_configuration_alone_replaces_nothing_elsewhere(tmp_path, monkeypatch)
         ("relik", "cluster", "local:00000009999"),
         ("train", "study", "../search.db"),
         ("train", "out", "../run"),
+        ("serve", "settings", "s.toml"),
     ],
 )
 def test_a_configuration_alone_names_no_cluster_and_nothing_elsewhere(
@@ -140,6 +141,7 @@ def test_a_configuration_alone_names_no_cluster_and_nothing_elsewhere(
     """A stranger's led to a scheduler whose answers ran code, and wrote what a shell reads."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.toml").write_text(f'command = "{command}"\n{option} = "{value}"\n')
+    (tmp_path / "s.toml").write_text('cluster = "tcp://127.0.0.1:1"\n')
     call = [command, *(["umls-transe"] if command == "relik" else []), "--config", "m.toml"]
     call += ["--dataset", "umls", "--model", "TransE", "--search"] if command == "train" else []
     result = CliRunner().invoke(cli.app, call)
