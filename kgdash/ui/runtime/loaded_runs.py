@@ -118,12 +118,12 @@ def forget_runs(graphs: Collection[int]) -> None:
                 _left.append((each.run, _owner(each)))
 
 
-def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
+def is_small(stamp: tuple[tuple[Any, ...], ...]) -> bool:
     """Tell whether a run is one of many that may stay loaded: ours, all of whose files are seen.
 
-    :param stamp: name, bytes and time of the folder's files
+    :param stamp: of `_stamp`: name, bytes and more of the folder's files
     """
-    names, sizes = {name for name, _, _ in stamp}, sum(size for _, size, _ in stamp)
+    names, sizes = {name for name, *_ in stamp}, sum(size for _, size, *_ in stamp)
     return MANIFEST in names and len(stamp) < _FILES and sizes <= _SMALL
 
 
@@ -278,5 +278,5 @@ def _stamp(folder: Path, dataset: str | None = None) -> tuple[tuple[Any, ...], .
     for each in (folder, *([Path(dataset)] if dataset and may_open(Path(dataset)) else [])):
         with suppress(OSError, ValueError):
             files = [p for p in sorted(each.iterdir()) if p.is_file()][:_FILES]
-            stamp += [(p.name, *file_stamp(p)) for p in files]
+            stamp += [(p.name, *found) for p in files if (found := file_stamp(p))]
     return tuple(stamp)
