@@ -71,15 +71,13 @@ def _is_own_group(group: int) -> bool:
     import grp
     import pwd
 
-    try:
-        account, about = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
-    except KeyError:
-        return False
-    if group != account.pw_gid or about.gr_name != account.pw_name:
-        return False
-    # A group's list has those alone who have another one first.
-    first = (other.pw_name for other in pwd.getpwall() if other.pw_gid == group)
-    return {*about.gr_mem, *first} <= {account.pw_name}
+    # A group's list has those alone who have another one first; its number may have two names. Of
+    # what is kept on other machines neither may be listed, and then nothing is known.
+    groups = [each for each in grp.getgrall() if each.gr_gid == group]
+    first = {each.pw_uid for each in pwd.getpwall() if each.pw_gid == group}
+    own = {each.pw_name for each in pwd.getpwall() if each.pw_uid == os.geteuid()}
+    named = {name for each in groups for name in (each.gr_name, *each.gr_mem)}
+    return first == {os.geteuid()} and named == own
 
 
 def others_may_make(path: str | Path) -> bool:

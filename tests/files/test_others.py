@@ -90,24 +90,27 @@ def test_a_sticky_one_above_is_root_s(folder):
 
 @unix
 @pytest.mark.parametrize(
-    ("name", "listed", "first", "private"),
+    ("groups", "first", "private"),
     [
-        ("me", [], [], True),
-        ("me", ["me"], [], True),
-        ("me", ["other"], [], False),
-        ("me", [], ["other"], False),
-        ("all", [], [], False),
+        ({"me": []}, ["me"], True),
+        ({"me": ["me"]}, ["me"], True),
+        ({"me": ["other"]}, ["me"], False),
+        ({"me": []}, ["me", "other"], False),
+        ({"me": [], "friends": ["other"]}, ["me"], False),  # two names of one number
+        ({"all": []}, ["me"], False),
+        ({}, ["me"], False),  # of another machine
+        ({"me": []}, [], False),
     ],
 )
-def test_a_group_of_others_is_not_one_s_own(folder, monkeypatch, name, listed, first, private):
+def test_a_group_of_others_is_not_one_s_own(folder, monkeypatch, groups, first, private):
     """Members of one's primary group laid a link to what is theirs."""
     folder.chmod(0o775)
-    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_name=name, gr_mem=listed))
-    me, *others = (
-        SimpleNamespace(pw_name=each, pw_gid=folder.stat().st_gid) for each in ("me", *first)
-    )
-    monkeypatch.setattr(pwd, "getpwuid", lambda user: me)
-    monkeypatch.setattr(pwd, "getpwall", lambda: [me, *others])
+    number = folder.stat().st_gid
+    known = [SimpleNamespace(gr_name=n, gr_mem=m, gr_gid=number) for n, m in groups.items()]
+    user = {"me": os.geteuid(), "other": 12345}
+    accounts = [SimpleNamespace(pw_name=n, pw_gid=number, pw_uid=user[n]) for n in first]
+    monkeypatch.setattr(grp, "getgrall", lambda: known)
+    monkeypatch.setattr(pwd, "getpwall", lambda: accounts)
     assert is_private(folder) == private
 
 
