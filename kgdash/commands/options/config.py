@@ -29,6 +29,9 @@ from kgdash.files.text import decode_text, read_content
 #: of a file, and of points in a line of it: the reader's time grows with the square of a key's
 _MAX_BYTES, _MAX_POINTS = 2**18, 200
 
+#: commands that delete or rename
+_TAKE_AWAY = ("runs remove", "runs rename", "groupings remove", "cache clear")
+
 #: what messages call the values of a type; all that is neither number nor flag is text
 _VALUES = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
 
@@ -74,10 +77,18 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _check_trusted(context: typer.Context) -> None:
-    """Refuse what a file alone says of a cluster, or of a server: its settings name a cluster, too.
+    """Refuse what a file alone says of a cluster, of a server, or of what is taken away.
 
-    Another machine's runs code as whoever counts on it, one of many processes fills the memory.
+    Another machine's cluster runs code as whoever counts on it, one of many processes fills the
+    memory; a server's settings name a cluster, too.
     """
+    if _command(context) in _TAKE_AWAY:
+        for name in context.params:
+            if is_of_a_file(context, name):
+                raise KgdashError(
+                    f"{context.params['config']} says what is taken away, or from whom: give "
+                    f"{name} on the command line"
+                )
     if is_of_a_file(context, "settings"):
         raise KgdashError(
             f"{context.params['config']} names settings of a server, which decide who may do what: "

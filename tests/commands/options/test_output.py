@@ -148,6 +148,23 @@ def test_a_configuration_alone_names_no_cluster_and_nothing_elsewhere(
     assert "on the command line" in str(result.exception)
 
 
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("runs remove", 'name = "mine"'),
+        ("runs rename", 'old = "mine"\nnew = "other"'),
+        ("groupings remove", 'run = "umls-transe"\nname = "mine"'),
+        ("cache clear", 'kind = "ranks"'),
+    ],
+)
+def test_a_configuration_alone_takes_nothing_away(command, text, tmp_path, monkeypatch):
+    """A stranger's removed a run of whoever used it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.toml").write_text(f'command = "{command}"\n{text}\n')
+    result = CliRunner().invoke(cli.app, [*command.split(), "--config", "m.toml"])
+    assert "on the command line" in str(result.exception)
+
+
 def test_a_link_to_itself_in_a_configuration_s_output_is_said(tmp_path, monkeypatch):
     """It ended in a traceback."""
     monkeypatch.chdir(tmp_path)
