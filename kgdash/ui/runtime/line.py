@@ -237,7 +237,8 @@ class Line:
                 if self._is_held_up(each):
                     return (-1, each.paused)
                 is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
-                is_stuck &= not any(each.may_take(other, self._tickets) for other in self._tickets)
+                if is_stuck:
+                    is_stuck = not any(each.may_take(h, self._tickets) for h in self._tickets)
                 owner = each.asker.owner
                 own = (other for other in self._tickets if owner and other.asker.owner == owner)
                 before = sum(other.number < each.number for other in own)
