@@ -4,8 +4,17 @@ import os
 import signal
 import sys
 
+try:
+    here = os.getcwd()
+except OSError:
+    print(
+        "kgdash: the folder in which it was called is there no more: change to another",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
 # `python -m` looks for all modules in the folder where it is called first, whosever that is.
-if sys.path[0] == os.getcwd() != os.path.dirname(os.path.dirname(os.path.abspath(__file__))):
+if sys.path[0] == here != os.path.dirname(os.path.dirname(os.path.abspath(__file__))):
     del sys.path[0]
 
 # Nor shall programs of Python that libraries start.

@@ -90,3 +90,14 @@ def test_what_lies_in_the_folder_of_a_run_is_no_module(tmp_path):
     )
     assert "ran" not in ended.stderr
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_folder_that_was_removed_is_told(tmp_path):
+    gone = f'cd "{tmp_path}" && rmdir "{tmp_path}" && exec "$0" -c "$1" runs list'
+    code = f"import sys; sys.path.append({str(ROOT)!r}); import kgdash.__main__"
+    done = subprocess.run(["sh", "-c", gone, sys.executable, code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr
+        == "kgdash: the folder in which it was called is there no more: change to another\n"
+    )
