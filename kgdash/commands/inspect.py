@@ -10,7 +10,7 @@ import typer
 
 from kgdash.commands.options.common import FilterOption, JsonOption
 from kgdash.commands.options.groups import RunOptions
-from kgdash.commands.options.output import load_run, print_json, write_or_print
+from kgdash.commands.options.output import load_others, print_json, write_or_print
 from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
@@ -100,7 +100,7 @@ def _same_triple(
 
     if found.triple.open_side is not None:
         raise KgdashError("--with compares a whole triple in several runs: leave no side open")
-    runs = [run, *(load_run(name, None) for name in others)]
+    runs = [run, *load_others(others)]
     named = dict(zip(distinct_names(runs), runs, strict=True))
     rows: list[dict[str, Any]] = same_triple(
         named, found.triple, found.filter, method=method

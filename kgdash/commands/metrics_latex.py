@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.options.output import load_run
+from kgdash.commands.options.output import load_others
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.files.extensions import TABLES, check_extension
@@ -70,7 +70,7 @@ def latex(
 def _runs(first: Any, others: list[str]) -> list[Any]:
     """Load the other runs; all must be of one graph, each with a name of its own."""
     runs = [first]
-    for other in (load_run(name, None) for name in others):
+    for other in load_others(others):
         if other.graph.digest != first.graph.digest:
             raise KgdashError(
                 f"{other.name} is of another graph than {first.name}: a table has runs of one graph"

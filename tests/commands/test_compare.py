@@ -101,6 +101,7 @@ def test_the_dataset_is_for_pykeen_directories(refused, pykeen_directory, tmp_pa
     ("arguments", "message"),
     [
         (NAMES[:1], "expected 2 to 8 runs to compare; found 1"),
+        (["not loaded"] * 9, "expected 2 to 8 runs to compare; found 9"),
         ([NAMES[0], NAMES[0]], "umls-transe and umls-transe are the same run"),
         ([*NAMES, "--rank-type", "median"], "unknown rank type 'median'"),
         ([*NAMES, "--table", "scatter"], "unknown table 'scatter'"),

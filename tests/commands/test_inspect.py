@@ -138,6 +138,7 @@ def test_a_configuration_file_says_the_same(call, tmp_path):
         ([*NAMES, "--k", "0"], "expected --k of at least 1; found 0"),
         ([*NAMES, "--filter", "test"], "unknown filter 'test'"),
         ([*NAMES[:2], "?", "--with", "umls-transe"], "--with compares a whole triple"),
+        ([*NAMES, *["--with", "not loaded"] * 101], "--with takes 100 runs at most; found 101"),
     ],
 )
 def test_refusals(refused, arguments, message):

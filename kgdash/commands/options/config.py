@@ -29,8 +29,14 @@ from kgdash.files.text import decode_text, read_content
 #: of a file, and of points in a line of it: the reader's time grows with the square of a key's
 _MAX_BYTES, _MAX_POINTS = 2**18, 200
 
-#: commands that delete or rename
-_TAKE_AWAY = ("runs remove", "runs rename", "groupings remove", "cache clear")
+#: commands that delete, rename or replace -> options that do not say what
+_TAKE_AWAY: dict[str, tuple[str, ...]] = {
+    "cache clear": (),
+    "groupings add": ("condition", "types", "end"),
+    "groupings remove": (),
+    "runs remove": (),
+    "runs rename": (),
+}
 
 #: what messages call the values of a type; all that is neither number nor flag is text
 _VALUES = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
@@ -82,9 +88,9 @@ def _check_trusted(context: typer.Context) -> None:
     Another machine's cluster runs code as whoever counts on it, one of many processes fills the
     memory; a server's settings name a cluster, too.
     """
-    if _command(context) in _TAKE_AWAY:
+    if (command := _command(context)) in _TAKE_AWAY:
         for name in context.params:
-            if is_of_a_file(context, name):
+            if name not in _TAKE_AWAY[command] and is_of_a_file(context, name):
                 raise KgdashError(
                     f"{context.params['config']} says what is taken away, or from whom: give "
                     f"{name} on the command line"

@@ -29,6 +29,7 @@ from kgdash.commands.options.common import (
     SubgraphMethodOption,
 )
 from kgdash.commands.options.output import load_run, print_json, write_or_print
+from kgdash.errors import KgdashError
 
 if TYPE_CHECKING:
     from kgdash.graph.subgraph import SubgraphSampling
@@ -124,9 +125,17 @@ class RunsOptions:
     dataset: DatasetOption = None
 
     def load(self) -> list[Run]:
-        """Load the runs; those in our form hold their own graph, and need no dataset."""
-        from kgdash.formats.pykeen_directory import MODEL_FILE
+        """Load the runs; those in our form hold their own graph, and need no dataset.
 
+        :raises KgdashError: as `kgdash.runs.loading.load`, and before any is loaded if there are
+            too many to compare
+        """
+        from kgdash.formats.pykeen_directory import MODEL_FILE
+        from kgdash.studies.comparison.comparison import FEWEST, MOST
+
+        if len(self.runs) > MOST:
+            found = len(self.runs)
+            raise KgdashError(f"expected {FEWEST} to {MOST} runs to compare; found {found}")
         pykeen = [(Path(source) / MODEL_FILE).is_file() for source in self.runs]
         return [
             load_run(source, self.dataset if given else None)

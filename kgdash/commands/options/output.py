@@ -42,6 +42,9 @@ _OF_RUNS = (
     "groupings.json",
 )
 
+#: runs that --with takes
+_MOST_OTHERS = 100
+
 #: rows of a table that are printed at once
 _AT_ONCE = 1_000
 
@@ -57,6 +60,17 @@ def load_run(source: str, dataset: str | None) -> Run:
     for note in run.notes:
         say(f"note: {note}", file=sys.stderr)
     return run
+
+
+def load_others(sources: list[str]) -> list[Run]:
+    """Load the runs of --with and print their notes to standard error.
+
+    :raises KgdashError: as `kgdash.runs.loading.load`, and before any is loaded if there are more
+        than 100
+    """
+    if len(sources) > _MOST_OTHERS:
+        raise KgdashError(f"--with takes {_MOST_OTHERS} runs at most; found {len(sources)}")
+    return [load_run(source, None) for source in sources]
 
 
 def write_new_run(out: Path | None, write: Callable[[Path], Any]) -> None:

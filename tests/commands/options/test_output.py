@@ -154,6 +154,7 @@ def test_a_configuration_alone_names_no_cluster_and_nothing_elsewhere(
         ("runs remove", 'name = "mine"'),
         ("runs rename", 'old = "mine"\nnew = "other"'),
         ("groupings remove", 'run = "umls-transe"\nname = "mine"'),
+        ("groupings add", 'run = "umls-transe"\nname = "mine"\ncondition = ["x: frequency < 1"]'),
         ("cache clear", 'kind = "ranks"'),
     ],
 )
