@@ -10,17 +10,27 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import count
 from typing import Any
 
-from kgdash.errors import KgdashError, OwnLineFull
+from kgdash.errors import KgdashError
 from kgdash.files.event_log import note
 from kgdash.files.lock import locks_awaited
 from kgdash.progress import Progress
 from kgdash.runs.worker import Worker
-from kgdash.ui.runtime.ticket import Asker, RecentUse, Ticket
+from kgdash.ui.runtime.ticket import (
+    OWN_MOST,
+    Asker,
+    GaveUp,
+    RecentUse,
+    Ticket,
+    giver,
+    held_processes,
+    own_line_full,
+)
 
 #: how many calls run at once; 0, or unset: everything stays in threads
 SETTING = "KGDASH_WORKERS"
@@ -28,9 +38,8 @@ SETTING = "KGDASH_WORKERS"
 #: kinds of work, in the order in which they come first
 KINDS = ("page", "preparation")
 
-#: calls that run or wait, those of one visitor and kind among them, and processes at most besides
-#: those of calls that run
-MOST, OWN_MOST, _MORE = 16, 4, 2
+#: calls that run or wait, and processes at most besides those of calls that run
+MOST, _MORE = 16, 2
 _FULL = f"{MOST} computations are under way or in line: try again when one has ended"
 
 #: seconds of a turn, and between two looks
@@ -38,10 +47,6 @@ _TURN, _POLL = 5.0, 0.2
 
 #: seconds after which a paused call has every other turn, if it may hold a lock that is awaited
 _HELD_UP = 15.0
-
-
-class _GaveUp(Exception):
-    """Raised out of the report of a paused call whose process another one needs."""
 
 
 class Line:
@@ -100,7 +105,8 @@ class Line:
                 try:
                     yield from worker.results(call, report)
                     return
-                except _GaveUp:
+                except GaveUp:
+                    ticket.has_lost = True
                     self._let_go(ticket)
         finally:
             self._leave(ticket)
@@ -185,13 +191,14 @@ class Line:
             free = self.workers - len(self._busy())
             is_next = ticket in order[: max(0, free)]
             if ticket.worker is None:
-                if not is_next or self._spare(ticket.rank) <= 0:
+                if not is_next or self._spare(ticket, held_processes(self._tickets)) <= 0:
                     return False
+                ticket.begun = ticket.used
                 alive = [worker for worker in self._idle if worker.is_alive()]
                 ticket.worker = alive.pop() if alive else self._start()
                 self._idle = alive
             elif free > 0 and self._gives_up_process(ticket, order):
-                raise _GaveUp
+                raise GaveUp
             elif not is_next:
                 return False
             ticket.is_early = self._was_early = self._is_held_up(ticket)
@@ -231,14 +238,16 @@ class Line:
         with self._changed:
             waiting = [each for each in self._tickets if each.since is None]
             # Of a visitor's calls each would be asked later than the one before, when less is left.
+            held = held_processes(self._tickets)
+            # Who gives has to be paused where somebody may begin.
+            givers = waiting if len(self._busy()) < self.workers else self._tickets
             shares = {(each.rank, each.asker.owner): each.share() for each in waiting}
 
             def key(each: Ticket) -> tuple[Any, ...]:
                 if self._is_held_up(each):
                     return (-1, each.paused)
-                is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
-                if is_stuck:
-                    is_stuck = not any(each.may_take(h, self._tickets) for h in self._tickets)
+                is_stuck = each.worker is None and self._spare(each, held) <= 0
+                is_stuck = is_stuck and giver(each, givers, held) is None
                 owner = each.asker.owner
                 own = (other for other in self._tickets if owner and other.asker.owner == owner)
                 before = sum(other.number < each.number for other in own)
@@ -251,25 +260,26 @@ class Line:
         """Return who runs, but for those that wait for a lock."""
         return [each for each in self._tickets if each.is_busy]
 
-    def _spare(self, rank: int) -> int:
-        """Return how many processes may be had, started already or not.
+    def _spare(self, ticket: Ticket, held: Counter[str]) -> int:
+        """Return how many processes a call may have, started already or not.
 
         Preparations hold as many as run at once: a page need not wait until one has been stopped.
+        Who lost one leaves the last to others while another of its visitor's calls goes on; there
+        is one more for a visitor's only call, if all others have given theirs already.
         """
-        held = [each.rank for each in self._tickets if each.worker]
-        spare = self.workers + _MORE - len(held)
-        return min(spare, self.workers - sum(map(bool, held))) if rank else spare
+        ranks = [each.rank for each in self._tickets if each.worker]
+        has_others = held[ticket.asker.owner] > 0
+        spare = self.workers + _MORE - len(ranks) - (ticket.has_lost and has_others)
+        if ticket.rank:
+            return min(spare, self.workers - sum(map(bool, ranks)))
+        is_first = not (ticket.used or has_others)
+        return spare + (is_first and giver(ticket, self._tickets, held) is None)
 
     def _gives_up_process(self, ticket: Ticket, order: list[Ticket]) -> bool:
         """Tell whether the next one has no process and takes it from this paused call."""
-        first = order[0]
-        if first.worker is not None or self._spare(first.rank) > 0:
-            return False
-        holders = [each for each in order if each.worker is not None]
-        givers = [each for each in holders if first.may_take(each, self._tickets)]
-        if not givers and first.used == 0:
-            givers = [each for each in holders if each.rank == first.rank]
-        return givers[-1:] == [ticket]
+        first, held = order[0], held_processes(self._tickets)
+        is_served = first.worker is not None or self._spare(first, held) > 0
+        return not is_served and giver(first, order, held) is ticket
 
     def _is_held_up(self, ticket: Ticket) -> bool:
         """Tell whether a call was paused long and may hold an awaited lock."""
@@ -278,15 +288,6 @@ class Line:
         waits = (each.worker is not None and each.worker.waits for each in self._tickets)
         is_long = time.monotonic() - ticket.paused >= _HELD_UP
         return is_long and (locks_awaited() > 0 or any(waits))
-
-
-def own_line_full(owner: str) -> OwnLineFull:
-    """Make the refusal of what is more than a visitor may have in line."""
-    told = (
-        f"{OWN_MOST} computations that you asked for are under way or in line: stop one, or try "
-        "again when one has ended"
-    )
-    return OwnLineFull(told, owner)
 
 
 #: the line of so many workers, made once

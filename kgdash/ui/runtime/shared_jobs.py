@@ -18,8 +18,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from kgdash.errors import OwnLineFull
 from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.background import Job
-from kgdash.ui.runtime.line import OWN_MOST, line, own_line_full
+from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.ticket import OWN_MOST, own_line_full
 
 Key = tuple[Hashable, ...]
 #: starts a job, given what takes its last result

@@ -8,10 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from kgdash.errors import OwnLineFull
 from kgdash.runs.worker import Worker
+
+#: calls of one visitor and kind that run or wait
+OWN_MOST = 4
 
 #: seconds after which use counts for half, and use in seconds that is forgotten
 _HALF, _FORGOTTEN = 30.0, 0.01
+
+
+class GaveUp(Exception):
+    """Raised out of the report of a paused call whose process another one needs."""
 
 
 class RecentUse:
@@ -50,7 +58,9 @@ class Ticket:
 
     ``asker``: who asks; ``lately``: gives the seconds of processes that a visitor used
     in the last minutes; ``used``: those of this call; ``since``: its turn's begin; ``paused``: its
-    last one's end; ``is_early``: whether it has its turn before others because it may hold a lock.
+    last one's end; ``is_early``: whether it has its turn before others because it may hold a lock;
+    ``begun``: what it had used when it got its process; ``has_lost``: whether it lost one to
+    another.
     """
 
     rank: int
@@ -61,6 +71,8 @@ class Ticket:
     since: float | None = None
     paused: float = 0.0
     is_early: bool = False
+    begun: float = 0.0
+    has_lost: bool = False
     worker: Worker | None = None
     is_refused: bool = False
 
@@ -87,14 +99,38 @@ class Ticket:
         owner = self.asker.owner
         return self.turn() + (self.lately(owner) if owner else self.used)
 
-    def may_take(self, holder: Ticket, tickets: Iterable[Ticket]) -> bool:
+    def may_take(self, holder: Ticket, held: Counter[str]) -> bool:
         """Tell whether it may have another call's process; what a page waits for, preparations'.
 
-        A new one has it of who holds as many or more; one that lost its own of who holds no fewer
-        even then: processes do not go to and fro.
+        It has it of who holds two more: processes do not go to and fro. A new one has one of its
+        own visitor's, or, where that one has none, of anybody's call that has lost none before.
+
+        :param held: how many processes each visitor's calls have
         """
         if holder.worker is None or holder.rank < self.rank:
             return False
-        owners = Counter(each.asker.owner for each in tickets if each.worker is not None)
-        more = owners[holder.asker.owner] - owners[self.asker.owner]
-        return holder.rank > self.rank or more >= (2 if self.used else 0)
+        mine, theirs = self.asker.owner, holder.asker.owner
+        if holder.rank > self.rank or held[theirs] >= held[mine] + 2:
+            return True
+        return not self.used and (mine == theirs or not (held[mine] or holder.has_lost))
+
+
+def held_processes(tickets: Iterable[Ticket]) -> Counter[str]:
+    """Count the processes that the calls of each visitor have."""
+    return Counter(each.asker.owner for each in tickets if each.worker is not None)
+
+
+def giver(taker: Ticket, holders: Iterable[Ticket], held: Counter[str]) -> Ticket | None:
+    """Return which call gives its process: of who has most, the one that loses least."""
+    givers = [each for each in holders if taker.may_take(each, held)]
+    most = {each: (each.rank, held[each.asker.owner], each.begun - each.used) for each in givers}
+    return max(givers, key=most.__getitem__, default=None)
+
+
+def own_line_full(owner: str) -> OwnLineFull:
+    """Make the refusal of what is more than a visitor may have in line."""
+    told = (
+        f"{OWN_MOST} computations that you asked for are under way or in line: stop one, or try "
+        "again when one has ended"
+    )
+    return OwnLineFull(told, owner)

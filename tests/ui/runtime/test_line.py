@@ -9,8 +9,8 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
 from kgdash.ui.runtime import line as module
-from kgdash.ui.runtime.line import MOST, OWN_MOST, SETTING, Line, line
-from kgdash.ui.runtime.ticket import Asker
+from kgdash.ui.runtime.line import MOST, SETTING, Line, line
+from kgdash.ui.runtime.ticket import OWN_MOST, Asker
 
 PATIENCE = 60
 
