@@ -253,6 +253,42 @@ def test_who_lost_a_process_takes_it_of_who_has_two_more(one, short_turns):
         each.end()
 
 
+def test_who_opens_page_after_page_costs_another_one_beginning(one, short_turns):
+    """Three calls of one account began again and again, for ever, where another opened pages."""
+    hal = [Asked(one, name, owner="hal") for name in "abc"]
+    wait_until(lambda: all(each.times for each in hal))
+    for number in range(4):
+        eve = Asked(one, f"page {number}", owner="eve")
+        wait_until(lambda eve=eve: eve.times)
+        eve.stop()
+        time.sleep(0.2)  # in which who lost a process could have begun again
+    assert sum(each.times for each in hal) <= 4
+    for each in hal:
+        each.go.set()
+    for each in hal:
+        each.end()
+    assert sum(each.times for each in hal) == 4
+
+
+def test_a_visitor_s_first_call_has_a_process_where_all_have_given_theirs(one, short_turns):
+    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob")]
+    wait_until(lambda: all(each.times for each in calls))
+    for each in one._tickets:
+        each.has_lost = True
+    calls += [Asked(one, "eve's", owner="eve")]
+    wait_until(lambda: calls[-1].times)
+    assert Fake.alive == 4
+    calls += [Asked(one, "eve's second", owner="eve")]
+    wait_until(lambda: calls[-1].times)  # her own first has given its process
+    assert Fake.alive == 4
+    for each in calls:
+        each.go.set()
+    for each in calls:
+        each.end()
+    assert [each.times for each in calls] == [1, 1, 1, 2, 1]
+    wait_until(lambda: Fake.alive == 1)
+
+
 def test_preparations_leave_processes_to_pages(one, short_turns):
     preparations = [Asked(one, name, "preparation") for name in "abc"]
     wait_until(lambda: all(each.times for each in preparations))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgdash.ui.runtime.ticket import Asker, RecentUse, Ticket
+from kgdash.ui.runtime.ticket import Asker, RecentUse, Ticket, giver, held_processes
 
 
 def test_use_counts_for_half_after_half_a_minute_and_is_forgotten():
@@ -35,3 +35,37 @@ def test_a_call_shares_what_its_visitor_used():
     ticket = Ticket(0, 1, Asker("ada"), lambda owner: {"ada": 7.0}[owner], used=3.0)
     assert ticket.share() == 7
     assert Ticket(0, 1, Asker(), used=3.0).share() == 3
+
+
+def held(owner, used=0.0, begun=0.0, **fields):
+    """Make a call that has a process."""
+    return Ticket(0, 1, Asker(owner), used=used, begun=begun, worker=object(), **fields)
+
+
+def test_who_has_two_processes_more_gives_the_one_that_loses_least():
+    tickets = [held("hal", 40), held("hal", 42, begun=40), held("hal", 9), held("ada")]
+    for used in (0, 5):
+        new = Ticket(0, 2, Asker("eve"), used=used)
+        assert giver(new, tickets, held_processes(tickets)) is tickets[1]
+
+
+def test_a_new_call_takes_a_process_of_its_own_visitor_s_before_it_takes_another_s_only_one():
+    tickets = [held("hal", 40), held("hal", 1), held("eve", 30)]
+    number = held_processes(tickets)
+    assert giver(Ticket(0, 2, Asker("eve")), tickets, number) is tickets[2]
+    assert giver(Ticket(0, 2, Asker("eve"), used=5), tickets, number) is None
+
+
+def test_the_only_process_of_a_visitor_is_taken_from_a_call_once():
+    tickets = [held("hal", 40), held("ada", 3, has_lost=True), held("bob", 4)]
+    number = held_processes(tickets)
+    assert giver(Ticket(0, 2, Asker("eve")), tickets, number) is tickets[2]
+    tickets[0].has_lost = tickets[2].has_lost = True
+    assert giver(Ticket(0, 2, Asker("eve")), tickets, number) is None
+
+
+def test_a_page_takes_a_preparation_s_process_first():
+    tickets = [held("eve", 1), Ticket(1, 1, Asker("eve"), used=9, worker=object())]
+    number = held_processes(tickets)
+    assert giver(Ticket(0, 2, Asker("hal"), used=5), tickets, number) is tickets[1]
+    assert giver(Ticket(1, 2, Asker("hal")), tickets[:1], number) is None
