@@ -62,8 +62,15 @@ def _others_may_write(path: str, about: os.stat_result) -> bool:
     if not about.st_mode & stat.S_IWGRP:
         return False
     # Of a list of who may, the mask stands in the group's place.
-    listed = os.listxattr(path) if hasattr(os, "listxattr") else []
-    return not _is_own_group(about.st_gid) or any("posix_acl_access" in name for name in listed)
+    return not _is_own_group(about.st_gid) or _has_list(path)
+
+
+def _has_list(path: str) -> bool:
+    """Tell whether there may be a list of who may write; not every disk knows of these."""
+    try:
+        return hasattr(os, "listxattr") and "system.posix_acl_access" in os.listxattr(path)
+    except OSError as error:
+        return error.errno != errno.ENOTSUP
 
 
 def _is_own_group(group: int) -> bool:

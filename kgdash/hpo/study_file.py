@@ -54,6 +54,13 @@ MAX_TEXT, MAX_CHOICES, _REASON = 100, 100, 2_000
 _OF_OTHERS = "SELECT trial_id FROM trials JOIN studies USING (study_id) WHERE study_name != ?"
 
 
+#: what a study seeks
+_SOUGHT = (
+    "SELECT objective, direction FROM study_directions JOIN studies USING (study_id) "
+    "WHERE study_name = ?"
+)
+
+
 @dataclass(frozen=True)
 class StudyFile:
     """What a search has tried so far.
@@ -120,6 +127,8 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     ).fetchall()
     if len(rows) > _MAX_TRIALS:
         raise KgdashError(f"{path}: more than {_MAX_TRIALS:,} trials")
+    if (sought := connection.execute(_SOUGHT, (STUDY,)).fetchmany(2)) != [(0, "MAXIMIZE")]:
+        raise ValueError(f"it does not maximize one number: {sought!r:.100}")
     values = {
         trial: float(value)
         for trial, value, kind in _rows(
@@ -210,6 +219,8 @@ def _row(row: tuple, value: float | None, epochs: Any, reason: Any) -> list[Any]
     named = STATES[state]
     if named == "finished" and value is None:
         raise ValueError(f"trial {number} finished without a value")
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError(f"trial {number} has an MRR of {value:g}: it is between 0 and 1")
     if named == "failed" and reason is None:
         named = INTERRUPTED
     seconds = None

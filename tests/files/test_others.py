@@ -1,5 +1,6 @@
 """Whom a file's and a folder's rights let change what a path leads to."""
 
+import errno
 import os
 from types import SimpleNamespace
 
@@ -59,6 +60,18 @@ def test_a_list_of_who_may_write_is_looked_at(folder, monkeypatch):
     assert not is_private(folder)
     folder.chmod(0o755)
     assert is_private(folder)
+
+
+@unix
+@pytest.mark.parametrize(("number", "private"), [(errno.ENOTSUP, True), (errno.EIO, False)])
+def test_a_disk_without_lists_of_who_may_write_has_none(folder, monkeypatch, number, private):
+    def listxattr(path):
+        raise OSError(number, "")
+
+    folder.chmod(0o775)
+    monkeypatch.setattr(module.os, "listxattr", listxattr, raising=False)
+    assert is_private(folder) == private
+    assert others_may_make(folder / "new") != private
 
 
 @by_root
