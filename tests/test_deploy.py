@@ -1,14 +1,18 @@
-"""What stands in deploy/ fits requirements.txt, and its container file is clean."""
+"""What stands in deploy/ fits requirements.txt, its container file is clean; nginx by the docs."""
 
 import csv
 import json
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import Headers
 
+from kgdash.serving.heads import is_for_another_page
+from kgdash.ui.server.protection import _is_ahead
 from tests.support.paths import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -64,3 +68,34 @@ def test_the_container_file_is_clean():
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_nginx_by_the_docs_refuses_other_pages_as_kgdash_does():
+    """It counted what they ask for as their visitors' own, whose log-ins it then refused."""
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    maps = re.findall(r'(?s)\nmap "([^"]+)" (\$\w+) \{\n    default 0;\n(.*?)\n\}', text)
+    rules = [(said, re.findall(r'"~(.+)" 1;', lines)) for said, _, lines in maps]
+    assert [len(patterns) for _, patterns in rules] == [2, 1]
+    assert all(f"    if ({name}) {{ return 403; }}" in text for *_, name, _ in maps)
+
+    def is_refused(headers: dict[str, str]) -> bool:
+        def value(name: re.Match) -> str:
+            return headers.get(name[1].replace("_", "-"), "")
+
+        shown = [(re.sub(r"\$http_(\w+)", value, said), patterns) for said, patterns in rules]
+        return any(re.search(pattern, said) for said, patterns in shown for pattern in patterns)
+
+    host = {"host": "kg.example.org"}
+    sites = ("cross-site", "same-site", "same-origin", "none")
+    modes = ("navigate", "cors", "no-cors")
+    dests = ("document", "empty", "iframe", "object", "image")
+    for texts in product(("", "prefetch"), ("", *sites), ("", *modes), ("", *dests)):
+        names = ("sec-purpose", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest")
+        said = host | {name: text for name, text in zip(names, texts, strict=True) if text}
+        headers = Headers(said)
+        refused = _is_ahead(headers) or is_for_another_page(headers)
+        assert is_refused(said) == refused, said
+    socket = host | {"upgrade": "websocket", "sec-fetch-mode": "websocket"}
+    for site, origin in product(sites, ("", "null", "https://kg.example.org", "https://evil.org")):
+        said = socket | {"sec-fetch-site": site} | ({"origin": origin} if origin else {})
+        assert is_refused(said) == (origin in ("null", "https://evil.org")), said

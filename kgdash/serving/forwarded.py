@@ -9,7 +9,7 @@ from typing import Any
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from kgdash.serving.heads import MOST_SAID, end_of
+from kgdash.serving.heads import MOST_SAID, end_of, is_for_another_page, whose_page
 from kgdash.serving.waiting import networks
 
 _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
@@ -17,6 +17,8 @@ _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
 
 def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
     """Return the networks of who sends a request, as `kgdash.serving.waiting.networks`.
+
+    What another site's page takes is a part of its address, whose own requests come first.
 
     :param client: of the connection; of a proxy that uvicorn trusts (``FORWARDED_ALLOW_IPS``), it
         is the last address that this tells of and that is none of its like; of one that tells of
@@ -29,7 +31,8 @@ def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
         told = b", ".join(_FORWARDED.findall(head, 0, end_of(head)))
         if 0 < len(told) <= MOST_SAID:
             address, _ = proxies.get_trusted_client_address(told.decode("latin-1"))
-    return networks(address)
+    is_for_another = is_for_another_page(whose_page(head))
+    return (*networks(address), "for another page") if is_for_another else networks(address)
 
 
 @cache

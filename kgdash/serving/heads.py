@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import h11
 
 #: ends a head, as h11 reads it
 _END = re.compile(rb"\n\r?\n")
+
+#: what browsers say of whose page asks, where it is not of the server, and for what it asks
+ANOTHERS = ("cross-site", "same-site")
+_FOR = re.compile(rb"\n(sec-fetch-(?:site|mode|dest)):[ \t]*([a-z-]*)", re.IGNORECASE)
 
 #: a head begins with a letter of this or more; an attempt at TLS does not
 _VISIBLE = 0x21
@@ -42,6 +48,24 @@ def end_of(head: bytes) -> int:
 def has_many_lines(head: bytes) -> bool:
     """Tell whether a head, and what came behind it, has more lines than anybody sends."""
     return head.count(b"\n", 0, end_of(head)) > _MOST_LINES
+
+
+def is_for_another_page(said: Mapping[str, str]) -> bool:
+    """Tell whether another site's page fetches, frames or embeds something: all but a link.
+
+    Nothing of the answer is for it, and one such page can ask more than all who share its address.
+
+    :param said: headers, of which browsers send all three, and programs none
+    """
+    opens = said.get("sec-fetch-mode", "navigate") == "navigate"
+    is_link = opens and said.get("sec-fetch-dest", "document") == "document"
+    return said.get("sec-fetch-site") in ANOTHERS and not is_link
+
+
+def whose_page(head: bytes) -> dict[str, str]:
+    """Return the headers of a request by which browsers tell whose page asks, and for what."""
+    found = islice(_FOR.finditer(head, 0, end_of(head)), 3)
+    return {each[1].decode().lower(): each[2].decode() for each in found}
 
 
 class PlainRequests(h11.Connection):

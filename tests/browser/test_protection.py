@@ -126,7 +126,10 @@ def test_a_page_of_a_stranger(address, stranger, browser):
     tab = browser.new_page()
     refused = []
     tab.on("console", lambda message: refused.append(message.text))
-    tab.goto(stranger)
+    answers = {}
+    tab.on("response", lambda answer: answers.update({answer.url: answer.status}))
+    tab.goto(stranger, wait_until="networkidle")
+    assert answers == {f"{stranger}/": 200, f"{address}/": 403}
     tab.get_by_role("link", name="free music").click()
     tab.get_by_role("heading", name="Open kgdash?").wait_for()
     assert any("frame-ancestors 'none'" in text for text in refused), refused

@@ -3,6 +3,7 @@
 import pytest
 
 from kgdash.serving.forwarded import who_asks
+from kgdash.serving.waiting import Waiting
 
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
 
@@ -50,3 +51,20 @@ def test_nobody_says_it_in_the_proxy_s_place(more, expected, monkeypatch):
 
 def test_a_connection_may_have_no_address():
     assert who_asks(None, HEAD) == ("",)
+
+
+@pytest.mark.parametrize("more", [b"", b"X-Forwarded-For: 10.1.2.3\r\n"])
+def test_what_another_s_page_takes_waits_behind_all_else_of_its_address(more, monkeypatch):
+    """Thousands of requests of one that was open somewhere came before a log-in from there."""
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    peer, waiting = ("127.0.0.1", 5000), Waiting[int]()
+    lines = [
+        b"SEC-FETCH-SITE:cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: empty",
+        b"sec-fetch-dest: iframe\r\nsec-fetch-mode: navigate\r\nsec-fetch-site: same-site",
+        b"sec-fetch-dest: document\r\nsec-fetch-mode: navigate\r\nsec-fetch-site: cross-site",
+        b"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty",
+        b"Accept: */*\r\n\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors",
+    ]
+    for number, line in enumerate(lines):
+        waiting.put(who_asks(peer, HEAD + more + line + b"\r\n\r\n"), number)
+    assert [waiting.first() for _ in lines] == [2, 3, 4, 0, 1]

@@ -19,6 +19,7 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
+from kgdash.serving.heads import ANOTHERS, is_for_another_page
 from kgdash.ui.runtime.visitors import server_settings
 from kgdash.ui.server.login_cookies import LOG_IN
 from kgdash.ui.server.plain_page import plain_page
@@ -92,7 +93,7 @@ class Protection:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse foreign names and other sites' scripts, question links, answer with `HEADERS`."""
+        """Refuse foreign names and other sites' pages, question links, answer with `HEADERS`."""
         if scope["type"] == "websocket" and (reason := _refused(scope)):
             note("refused", reason=reason)
             await send({"type": "websocket.close", "code": 1008})
@@ -128,6 +129,9 @@ class Protection:
             app = Response(_WORKER, media_type="text/javascript")
         elif _is_ahead(Headers(scope=scope)):
             app = PlainTextResponse("ask when somebody goes there", 503)
+        elif _is_taken(Headers(scope=scope)):
+            note("refused", reason="origin")
+            app = PlainTextResponse("other pages may link here, and nothing else", 403)
         elif _is_led_here(scope):
             app = _question(scope)
         elif scope["path"] in _LOG_IN and scope["method"] != "GET":
@@ -161,7 +165,12 @@ def _refused(scope: Scope) -> str:
         return "host"
     if origin is None or origin.partition("://")[2] == host:
         return ""
-    return "" if origin in st.get_option("server.corsAllowedOrigins") else "origin"
+    return "" if _is_allowed(origin) else "origin"
+
+
+def _is_allowed(origin: str | None) -> bool:
+    """Tell whether who runs the dashboard has named another site whose scripts may ask it."""
+    return origin in st.get_option("server.corsAllowedOrigins")
 
 
 def _printable(scope: Scope) -> Scope:
@@ -197,6 +206,11 @@ def _is_ahead(headers: Headers) -> bool:
     return any("prefetch" in headers.get(name, "") for name in ("sec-purpose", "purpose", "x-moz"))
 
 
+def _is_taken(headers: Headers) -> bool:
+    """Tell whether another site's page, of none that may, takes something without a visit."""
+    return is_for_another_page(headers) and not _is_allowed(headers.get("origin"))
+
+
 def _is_led_here(scope: Scope) -> bool:
     """Tell whether a link of another site opens more than the start page.
 
@@ -208,8 +222,7 @@ def _is_led_here(scope: Scope) -> bool:
     if scope["path"] == AUTH_LOGOUT_ENDPOINT:
         return site not in (None, "same-origin")
     visits = scope["path"] != _CALLBACK and headers.get("sec-fetch-mode") == "navigate"
-    from_outside = site in ("cross-site", "same-site")
-    return visits and from_outside and bool(scope["query_string"] or scope["path"] != "/")
+    return visits and site in ANOTHERS and bool(scope["query_string"] or scope["path"] != "/")
 
 
 def _question(scope: Scope) -> ASGIApp:

@@ -1,9 +1,12 @@
 """What strangers say at the provider's address is short, and commands no terminal, when logged."""
 
+from itertools import product
 from urllib.parse import parse_qs, urlencode
 
 import pytest
+import streamlit as st
 from starlette.websockets import WebSocket, WebSocketState
+from streamlit.config import get_option
 
 from kgdash.serving.settings import SETTING
 from kgdash.ui.server.protection import Protection, _printable
@@ -132,19 +135,58 @@ def test_odd_origins_are_refused_as_others(origin):
     assert answered(scope) == [{"type": "websocket.close", "code": 1008}]
 
 
+def asked_by(site: str, mode: str = "", dest: str = "", origin: str = ""):
+    """Return headers: what a browser says of whose page asks, and how."""
+    said = {"host": "localhost", "origin": origin, "sec-fetch-site": site}
+    said |= {"sec-fetch-mode": mode, "sec-fetch-dest": dest}
+    return [(name.encode(), text.encode()) for name, text in said.items() if text]
+
+
 @pytest.mark.parametrize(
-    ("site", "path", "status"),
+    ("site", "mode", "status"),
     [
-        ("same-site", "/auth/logout", 200),
-        ("none", "/auth/logout", 200),  # typed: a page that redirects, or a page's Back to one
-        ("same-origin", "/auth/logout", 204),
+        ("same-site", "navigate", 200),
+        ("same-site", "no-cors", 403),
+        ("none", "navigate", 200),  # typed: a page that redirects, or a page's Back to one
+        ("none", "no-cors", 200),
+        ("same-origin", "navigate", 204),
+        ("same-origin", "no-cors", 204),
     ],
 )
-@pytest.mark.parametrize("mode", ["no-cors", "navigate"])
-def test_other_sites_log_nobody_out(site, path, status, mode):
-    headers = [(b"host", b"localhost"), (b"sec-fetch-mode", mode.encode())]
-    headers.append((b"sec-fetch-site", site.encode()))
-    assert answered({"type": "http", "path": path, "headers": headers})[0]["status"] == status
+def test_other_sites_log_nobody_out(site, mode, status):
+    scope = {"type": "http", "path": "/auth/logout", "headers": asked_by(site, mode)}
+    assert answered(scope)[0]["status"] == status
+
+
+ANOTHERS, OWN = ("cross-site", "same-site"), ("same-origin", "none", "")
+TAKES = [("no-cors", "empty"), ("no-cors", "image"), ("cors", "script"), ("no-cors", "")]
+TAKES += [("navigate", "iframe"), ("navigate", "object"), ("navigate", "embed"), ("", "frame")]
+VISITS = [("navigate", "document"), ("navigate", ""), ("", "")]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/auth/login", "/oauth2callback", "/healthz", "/static/a.js"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_other_pages_may_link_here_and_nothing_else(path, method):
+    """One, open in one browser, kept everybody at that network address from logging in.
+
+    The way back from a log-in's provider is a link, too.
+    """
+    for site, (mode, dest) in product(ANOTHERS + OWN, TAKES + VISITS):
+        headers = asked_by(site, mode, dest)
+        scope = {"type": "http", "path": path, "method": method, "headers": headers}
+        is_refused = answered(scope)[0]["status"] == 403
+        assert is_refused == (site in ANOTHERS and (mode, dest) in TAKES), (site, mode, dest)
+
+
+def test_scripts_of_sites_that_were_named_may_ask(monkeypatch):
+    named = {"server.corsAllowedOrigins": ["https://a.org"]}
+    monkeypatch.setattr(st, "get_option", lambda name: named.get(name) or get_option(name))
+    for origin, status in (("https://a.org", 204), ("https://b.org", 403), ("", 403)):
+        headers = asked_by("cross-site", "cors", "empty", origin)
+        scope = {"type": "http", "path": "/_stcore/host-config", "headers": headers}
+        assert answered(scope)[0]["status"] == status
 
 
 def test_a_tab_that_is_closed_while_its_page_is_sent_is_no_error():
