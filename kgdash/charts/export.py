@@ -5,7 +5,6 @@ through Kaleido; nothing is asked of any other machine.
 """
 
 import os
-import re
 import shutil
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Any
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from kgdash.charts.message import message_of
+from kgdash.charts.message import described_svg, message_of
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.files.extensions import alternatives, check_extension
@@ -45,8 +44,11 @@ _TEXT = {False: "#1b1f24", True: "#e6e9ed"}
 #: pixels: of a figure that says nothing of its height, and of a line of text under one
 _HEIGHT, _LINE = 360, 24
 
-#: characters that XML can not hold; a browser leaves them in what it draws
-_NO_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+#: pixels of a side, beyond which a browser draws nothing, and in all (A1 at 300 dpi), and points:
+#: kgdash and the browser stay below 2 GiB
+_MOST_SIDE, _MOST_PIXELS, _MOST_POINTS = 2**16 - 1, 70_000_000, 60_000
+#: what a file of each format that a browser draws begins with
+_BEGINNINGS = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 
 #: one browser at a time
 _drawing = Lock()
@@ -76,16 +78,6 @@ def find_browser() -> str | None:
     return found if found and os.path.isabs(found) else None
 
 
-def check_figure_file(out: Path) -> None:
-    """Refuse a file that could not be written, before anything is computed for it.
-
-    :raises KgdashError: if its extension names no format, or no browser is there to draw it
-    """
-    check_extension(out, FIGURE_TYPES)
-    if out.suffix != ".html":
-        _browser()
-
-
 @dataclass(frozen=True)
 class FigureSize:
     """How large a figure is drawn.
@@ -93,7 +85,7 @@ class FigureSize:
     ``width`` in pixels (CSS pixels of the SVG), of HTML the window's; ``height`` likewise, None for
     the figure's own; ``scale`` of PNG: pixels of the file per pixel.
 
-    :raises KgdashError: if one is not above 0
+    :raises KgdashError: if one is not above 0, or a side above 65,535
     """
 
     width: int = 900
@@ -101,10 +93,38 @@ class FigureSize:
     scale: float = 2.0
 
     def __post_init__(self) -> None:
-        if self.width < 1 or (self.height is not None and self.height < 1) or not self.scale > 0:
+        sides = (self.width, 1 if self.height is None else self.height)
+        if not all(1 <= side <= _MOST_SIDE for side in sides) or not self.scale > 0:
             raise KgdashError(
-                f"expected sizes above 0; found {self.width} × {self.height}, scale {self.scale:g}"
+                f"expected sizes above 0, sides of at most {_MOST_SIDE:,} pixels; "
+                f"found {self.width} × {self.height}, scale {self.scale:g}"
             )
+
+    def check(self, extension: str, height: float = 1) -> None:
+        """Refuse more pixels than a browser can draw, or draws in 2 GiB; HTML has none.
+
+        :param height: of the figure, which counts if the size has none
+        :raises KgdashError: naming the bounds
+        """
+        scale = self.scale if extension == ".png" else 1
+        width, height = self.width * scale, (self.height or height) * scale
+        is_over = max(width, height) > _MOST_SIDE or width * height > _MOST_PIXELS
+        if is_over and extension != ".html":
+            raise KgdashError(
+                f"expected at most {_MOST_PIXELS:,} pixels, {_MOST_SIDE:,} a side; found "
+                f"{width:,.9g} × {height:,.9g}: take a smaller width, height or scale, or .html"
+            )
+
+
+def check_figure_file(out: Path, size: FigureSize | None = None) -> None:
+    """Refuse a file that could not be written, before anything is computed for it.
+
+    :raises KgdashError: if its extension names no format, no browser is there, or it is too large
+    """
+    check_extension(out, FIGURE_TYPES)
+    (size or FigureSize()).check(out.suffix)
+    if out.suffix != ".html":
+        _browser()
 
 
 def figure_bytes(
@@ -121,8 +141,8 @@ def figure_bytes(
 
     :param extension: one of `FIGURE_TYPES`
     :param caption: a small line below: what it is of; plain
-    :raises KgdashError: if the format is another, there is no browser to draw it, or the browser
-        fails
+    :raises KgdashError: if the format is another, there is no browser to draw it, pixels or points
+        are too many for one, or it fails
     """
     if extension not in FIGURE_TYPES:
         raise KgdashError(f"expected one of {alternatives(FIGURE_TYPES)}; found {extension!r}")
@@ -132,10 +152,13 @@ def figure_bytes(
         _write_below(drawn, caption)
     if extension == ".html":
         return _html(drawn, title, _BACKGROUNDS[dark][0], size.height).encode()
-    options = {"format": extension[1:], "width": size.width}
-    options["height"] = size.height or drawn.layout.height
-    content = _drawn(drawn, {**options, "scale": size.scale if extension == ".png" else 1})
-    return _described(content, message_of(figure)) if extension == ".svg" else content
+    height = size.height or drawn.layout.height or _HEIGHT
+    size.check(extension, height)
+    _check_points(drawn)
+    scale = size.scale if extension == ".png" else 1
+    options = {"format": extension[1:], "width": size.width, "height": height, "scale": scale}
+    content = _drawn(drawn, options)
+    return described_svg(content, message_of(figure)) if extension == ".svg" else content
 
 
 def write_figure(
@@ -187,15 +210,6 @@ def _write_below(figure: go.Figure, caption: str) -> None:
     )
 
 
-def _described(content: bytes, message: str) -> bytes:
-    """Put a message into an SVG file, where screen readers look for it."""
-    content = _NO_XML.sub(b"?", content)
-    start = content.index(b">", content.index(b"<svg")) + 1
-    if content[:start].endswith(b"/>"):  # nothing is drawn
-        return content
-    return content[:start] + f"<desc>{escape(message)}</desc>".encode() + content[start:]
-
-
 def figure_html(figure: go.Figure, name: str, library: bool = False) -> str:
     """Return a figure as a part of an HTML page; the same figure gives the same text.
 
@@ -224,24 +238,32 @@ def _html(figure: go.Figure, title: str, background: str, height: int | None) ->
     return _PAGE.format(title=escape(title), background=background, chart=chart)
 
 
+def _check_points(figure: go.Figure) -> None:
+    axes = ([trace[axis] for axis in "xy" if axis in trace] for trace in figure.data)
+    points = sum(max((len(a) for a in each if a is not None), default=0) for each in axes)
+    if points > _MOST_POINTS:
+        raise KgdashError(
+            f"expected at most {_MOST_POINTS:,} points; found {points:,}: draw fewer, or .html"
+        )
+
+
 def _drawn(figure: go.Figure, options: dict[str, Any]) -> bytes:
     import kaleido
 
     # Without this, Kaleido's page fetches MathJax from outside.
-    kaleido_options = {
-        "mathjax": False,
-        "path": _browser(),
-        "timeout": _PATIENCE,
-        "browser_cls": _chromium(),
-    }
+    browser = _browser()
+    settings = {"mathjax": False, "path": browser, "timeout": _PATIENCE, "browser_cls": _chromium()}
     try:
         with _drawing:
-            return kaleido.calc_fig_sync(figure.to_dict(), opts=options, kopts=kaleido_options)
+            content = kaleido.calc_fig_sync(figure.to_dict(), opts=options, kopts=settings)
+        if not content.startswith(_BEGINNINGS[options["format"]]):
+            raise ValueError(f"no {options['format'].upper()} came: {content[:20]!r}")
+        return content
     except Exception as error:
         # Whatever fails between here and the browser comes as an exception of some library's own.
         raise KgdashError(
-            f"{kaleido_options['path']} could not draw the figure ({error or type(error).__name__})"
-            "; .html needs no browser"
+            f"{browser} could not draw the figure ({str(error) or type(error).__name__}); "
+            ".html needs no browser"
         ) from error
 
 

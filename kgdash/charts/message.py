@@ -4,16 +4,21 @@ Each figure carries one, from `kgdash.charts.style.finish`; what shows or writes
 from there by `message_of`.
 """
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: values that are named one by one; of more, the ends and the median
 _LISTED = 6
+
+#: characters that XML can not hold; a browser leaves them in what it draws
+_NO_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def with_message(figure: go.Figure, message: str) -> go.Figure:
@@ -25,6 +30,15 @@ def message_of(figure: go.Figure) -> str:
     """Return a figure's text; empty if it has none."""
     meta = figure.layout.meta
     return str(meta.get("message", "")) if isinstance(meta, dict) else ""
+
+
+def described_svg(content: bytes, message: str) -> bytes:
+    """Put a message into an SVG file, where screen readers look for it."""
+    content = _NO_XML.sub(b"?", content)
+    start = content.index(b">", content.index(b"<svg")) + 1
+    if content[:start].endswith(b"/>"):  # nothing is drawn
+        return content
+    return content[:start] + f"<desc>{escape(message)}</desc>".encode() + content[start:]
 
 
 def of_each(

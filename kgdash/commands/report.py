@@ -78,9 +78,9 @@ def chart(
     from kgdash.reports.evaluation import evaluation
     from kgdash.reports.named_charts import check_chart, draw_chart
 
-    check_figure_file(out)
-    check_chart(name)
     drawn_size = FigureSize(width, height, scale)
+    check_figure_file(out, drawn_size)
+    check_chart(name)
     loaded, progress = run.load(), terminal(name)
     setting = RankSetting.parse(split, filter, side, rank_type)
     asked = evaluation(loaded, setting, metric, progress, terminal("relations"))

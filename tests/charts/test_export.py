@@ -176,7 +176,7 @@ class TestWhereKgdashIsCalled:
         monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
         monkeypatch.delenv("XDG_DATA_DIRS", raising=False)
         monkeypatch.setattr(figure_files, "_PATIENCE", 5)
-        with pytest.raises(KgdashError, match="could not draw the figure"):
+        with pytest.raises(KgdashError, match=r"could not draw the figure \(.+\)"):
             figure_bytes(figure(), ".svg")
         folder, *others = (tmp_path / "seen").read_text().splitlines()
         assert folder != str(tmp_path)
@@ -202,10 +202,67 @@ class TestRefusals:
         with pytest.raises(KgdashError, match=r"expected one of \.html"):
             figure_bytes(figure(), (tmp_path / name).suffix)
 
-    @pytest.mark.parametrize("sizes", [{"width": 0}, {"height": -5}, {"scale": 0}])
+    @pytest.mark.parametrize(
+        "sizes",
+        [
+            *({"width": 0}, {"height": 0}, {"height": -5}, {"scale": 0}, {"scale": float("nan")}),
+            *({"width": 65_536}, {"height": 10**400}),
+        ],
+    )
     def test_sizes(self, sizes):
-        with pytest.raises(KgdashError, match="expected sizes above 0"):
+        with pytest.raises(KgdashError, match="expected sizes above 0, sides of at most 65,535"):
             FigureSize(**sizes)
+
+    @pytest.mark.parametrize(
+        ("name", "size"),
+        [
+            ("x.png", FigureSize(16_000, 16_000, 1)),  # took 3.4 GiB
+            ("x.png", FigureSize(20_000, 20_000, 4)),  # came as 3 bytes
+            ("x.png", FigureSize(scale=100)),
+            ("x.png", FigureSize(scale=float("inf"))),
+            ("x.pdf", FigureSize(20_000, 20_000)),
+        ],
+    )
+    def test_sizes_that_take_much_memory(self, tmp_path, name, size):
+        out = tmp_path / name
+        for refused in (
+            check_figure_file,
+            lambda out, size: write_figure(figure(), out, size=size),
+        ):
+            with pytest.raises(KgdashError, match=r"at most 70,000,000 pixels.*or \.html"):
+                refused(out, size)
+        assert not out.exists()
+
+    def test_posters_and_vectors_are_within_the_bounds(self, tmp_path):
+        for size in (
+            FigureSize(9_933, 7_016, 1),
+            FigureSize(4_961, 3_508),
+            FigureSize(480, 65_535, 1),
+        ):
+            check_figure_file(tmp_path / "x.png", size)
+        check_figure_file(tmp_path / "x.svg", FigureSize(900, 65_535, 100))
+        check_figure_file(tmp_path / "x.html", FigureSize(65_535, 65_535))
+
+    def test_the_figures_own_height_counts(self):
+        with pytest.raises(KgdashError, match="found 1,800 × 80,000: take"):
+            figure_bytes(figure(height=40_000), ".png")
+        with pytest.raises(KgdashError, match="found 900 × 80,024: take"):
+            figure_bytes(figure(height=80_000), ".svg", caption="umls-transe")
+
+    def test_more_points_than_can_be_drawn(self):
+        drawn = go.Figure([go.Scatter(y=np.zeros(30_001)), go.Bar(x=np.zeros(30_000))])
+        with pytest.raises(KgdashError, match="at most 60,000 points; found 60,001: draw fewer"):
+            figure_bytes(drawn, ".svg")
+
+    @pytest.mark.parametrize("extension", [".png", ".svg", ".pdf"])
+    def test_what_is_none_of_the_format_is_not_written(self, tmp_path, monkeypatch, extension):
+        """Chromium gives "data:," for a canvas that it can not make."""
+        out = tmp_path / f"x{extension}"
+        out.write_text("what stood there")
+        monkeypatch.setattr("kaleido.calc_fig_sync", lambda *_, **__: b"u\xabZ")
+        with pytest.raises(KgdashError, match=r"could not draw the figure \(no [A-Z]{3} came: b'u"):
+            write_figure(figure(), out)
+        assert out.read_text() == "what stood there"
 
     def test_no_browser(self, tmp_path, monkeypatch):
         monkeypatch.setattr(figure_files, "find_browser", lambda: None)

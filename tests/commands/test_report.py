@@ -303,7 +303,11 @@ class TestCharts:
             (["losses", "c.html", "--side", "relation"], "unknown side 'relation'"),
             (["subgraph", "c.html"], "charts of a subgraph need the entity that it is around"),
             (["subgraph", "c.html", "--entity", "viruss"], "unknown entity 'viruss'"),
-            (["losses", "c.html", "--width", "0"], "expected sizes above 0; found 0"),
+            (
+                ["losses", "c.html", "--width", "0"],
+                "expected sizes above 0, sides of at most 65,535",
+            ),
+            (["losses", "c.png", "--scale", "99"], "expected at most 70,000,000 pixels"),
         ],
     )
     def test_refusals(self, refused, tmp_path, monkeypatch, arguments, message):
