@@ -1,8 +1,7 @@
 """Who has a worker process next: one line for all sessions.
 
-Who computed least lately comes first, of new calls those of who has no other, and what pages wait
-for before preparations: a call that has had its turn is paused, keeps its process with all that is
-in it, and goes back into line.
+Who computed least lately comes first, of new calls those of who has no other, and pages before
+preparations: a call that has had its turn is paused, keeps its process, and goes back into line.
 """
 
 from __future__ import annotations
@@ -106,7 +105,6 @@ class Line:
                     yield from worker.results(call, report)
                     return
                 except GaveUp:
-                    ticket.has_lost = True
                     self._let_go(ticket)
         finally:
             self._leave(ticket)
@@ -198,6 +196,7 @@ class Line:
                 ticket.worker = alive.pop() if alive else self._start()
                 self._idle = alive
             elif free > 0 and self._gives_up_process(ticket, order):
+                ticket.has_lost |= order[0].asker.owner != ticket.asker.owner
                 raise GaveUp
             elif not is_next:
                 return False
@@ -263,23 +262,24 @@ class Line:
     def _spare(self, ticket: Ticket, held: Counter[str]) -> int:
         """Return how many processes a call may have, started already or not.
 
-        Preparations hold as many as run at once: a page need not wait until one has been stopped.
-        Who lost one leaves the last to others while another of its visitor's calls goes on; there
-        is one more for a visitor's only call, if all others have given theirs already.
+        Preparations hold as many as run at once: no page waits until one was stopped. Who lost one
+        leaves the last to others in line while its visitor's other calls go on. The first of a
+        visitor's has one more, if nobody gives one.
         """
         ranks = [each.rank for each in self._tickets if each.worker]
-        has_others = held[ticket.asker.owner] > 0
-        spare = self.workers + _MORE - len(ranks) - (ticket.has_lost and has_others)
+        owner, spare = ticket.asker.owner, self.workers + _MORE - len(ranks)
+        if ticket.has_lost and held[owner]:
+            spare -= any(each.asker.owner != owner for each in self._tickets)
         if ticket.rank:
             return min(spare, self.workers - sum(map(bool, ranks)))
-        is_first = not (ticket.used or has_others)
-        return spare + (is_first and giver(ticket, self._tickets, held) is None)
+        is_new = not (ticket.used or held[owner])
+        return spare + (is_new and giver(ticket, self._tickets, held) is None)
 
     def _gives_up_process(self, ticket: Ticket, order: list[Ticket]) -> bool:
         """Tell whether the next one has no process and takes it from this paused call."""
         first, held = order[0], held_processes(self._tickets)
-        is_served = first.worker is not None or self._spare(first, held) > 0
-        return not is_served and giver(first, order, held) is ticket
+        needs = first.worker is None and self._spare(first, held) <= 0
+        return needs and giver(first, order, held) is ticket
 
     def _is_held_up(self, ticket: Ticket) -> bool:
         """Tell whether a call was paused long and may hold an awaited lock."""

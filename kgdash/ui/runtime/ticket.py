@@ -60,7 +60,7 @@ class Ticket:
     in the last minutes; ``used``: those of this call; ``since``: its turn's begin; ``paused``: its
     last one's end; ``is_early``: whether it has its turn before others because it may hold a lock;
     ``begun``: what it had used when it got its process; ``has_lost``: whether it lost one to
-    another.
+    another visitor's.
     """
 
     rank: int

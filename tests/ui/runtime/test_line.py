@@ -257,11 +257,13 @@ def test_who_opens_page_after_page_costs_another_one_beginning(one, short_turns)
     """Three calls of one account began again and again, for ever, where another opened pages."""
     hal = [Asked(one, name, owner="hal") for name in "abc"]
     wait_until(lambda: all(each.times for each in hal))
+    steady = Asked(one, "steady", owner="eve")
     for number in range(4):
         eve = Asked(one, f"page {number}", owner="eve")
         wait_until(lambda eve=eve: eve.times)
         eve.stop()
         time.sleep(0.2)  # in which who lost a process could have begun again
+    steady.stop()
     assert sum(each.times for each in hal) <= 4
     for each in hal:
         each.go.set()
