@@ -57,8 +57,6 @@ def inspect(
     from kgdash.studies.inspection.inspection import inspect_triple, what_beats
     from kgdash.studies.inspection.summary import summary
 
-    if k < 1:
-        raise KgdashError(f"expected --k of at least 1; found {k}")
     loaded = run.load()
     triple = find_triple(loaded.graph, head, relation, tail)
     found = inspect_triple(loaded, triple, filter, k, terminal("negatives"), method)

@@ -12,13 +12,20 @@ from scipy.sparse import csr_array, csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
+from kgdash.files.memory import memory_budget
 from kgdash.graph import DIRECTIONS, SPLITS, KnowledgeGraph
 from kgdash.graph.sorted_slices import distinct_rows
 
 SUBGRAPH_METHODS = ("rwr", "neighbourhood")
 
+#: subgraphs that are drawn at once
+_MOST = 1_000_000
+
 #: steps without a new entity after which a walk gives up
 _PATIENCE = 200_000
+
+#: bytes that a triple inside a subgraph takes
+_BYTES = 64
 
 #: entities that a notebook names
 _SHOWN = 10
@@ -85,11 +92,13 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class SubgraphSampling:
-    """How subgraphs are picked: ``count`` of them, where a study asks for several.
+    """How subgraphs are picked: ``count`` of them, up to a million, where a study asks for several.
 
     ``method`` is "rwr" or "neighbourhood"; ``size`` the entities to collect, ≥ 1; ``restart`` of
     the walk, in [0, 1); ``hops`` of the neighbourhood, 1 to 3; ``direction`` one of
-    `kgdash.graph.DIRECTIONS`; ``seed`` of the walk and of the seed entities.
+    `kgdash.graph.DIRECTIONS`; ``seed`` of the walk and of the seed entities, ≥ 0.
+
+    :raises KgdashError: if the count or the seed is out of range
     """
 
     count: int = 100
@@ -99,6 +108,13 @@ class SubgraphSampling:
     hops: int = 1
     direction: str = "either"
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.count <= _MOST or self.seed < 0:
+            raise KgdashError(
+                f"expected 1 to {_MOST:,} subgraphs and a seed ≥ 0; found {self.count:,} and "
+                f"{self.seed}"
+            )
 
     def pick(self, graph: KnowledgeGraph, entity: int) -> Subgraph:
         """Pick the subgraph around an entity, by id.
@@ -126,9 +142,18 @@ def triples_inside(subgraphs: Sequence[Subgraph], triples: np.ndarray) -> csr_ar
 
     :param triples: ids of it, shape ``(n, 3)``
     :return: 0 and 1 as float64, shape ``(subgraphs, n)``
+    :raises KgdashError: if there is no memory for so many triples
     """
+    rows, room = [np.empty(0, dtype=np.int64)], memory_budget() // _BYTES
     # One after the other: all together would take a byte per subgraph and triple.
-    rows = [np.empty(0, dtype=np.int64), *(part.rows_inside(triples) for part in subgraphs)]
+    for part in subgraphs:
+        rows.append(part.rows_inside(triples))
+        room -= len(rows[-1])
+        if room < 0:
+            raise KgdashError(
+                f"the triples inside {len(subgraphs):,} subgraphs take more than $KGDASH_MEMORY "
+                "holds: draw fewer subgraphs, or smaller ones"
+            )
     starts, columns = np.cumsum([len(row) for row in rows]), np.concatenate(rows)
     shape = (len(subgraphs), len(triples))
     return csr_array((np.ones(len(columns)), columns, starts), shape=shape)

@@ -17,14 +17,18 @@ import torch
 from scipy import stats
 
 from kgdash.errors import KgdashError
+from kgdash.files.memory import memory_budget
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent, stretch
 from kgdash.scoring import ENTITY_SIDES, Scorer
 from kgdash.scoring.protocol import refuse_nan
 
-#: triples scored in one call, and anchors whose samples are drawn before they are scored
+#: triples scored in one call, and anchors whose samples are drawn before they are scored, at most
 _BATCH, _ANCHORS = 2**18, 128
+
+#: negatives drawn per side at most, and bytes that each takes until it is scored
+_MOST, _BYTES = 1_000_000, 128
 
 
 class SamplingOptions(TypedDict, total=False):
@@ -59,16 +63,16 @@ def relik_sampled(
     :param scorer: the model
     :param triples: int64, shape ``(n, 3)``
     :param known: F, the triples that are no negatives
-    :param samples: |S| per side, ≥ 1
+    :param samples: |S| per side, from 1 to a million
     :param seed: of the random generator: same seed, same samples
     :return: one row per triple: ``head, relation, tail`` (ids) and for side in head, tail:
         ``{side}_better`` (sampled negatives other than the triple that score strictly higher),
         ``{side}_sampled`` and ``{side}_population`` (negatives other than the triple itself in the
         sample and in all), ``{side}_drawn`` (|S|), ``{side}_negatives`` (|N⁻|), all int64
-    :raises KgdashError: if ``samples`` is less than 1, or a score is NaN
+    :raises KgdashError: if ``samples`` is out of range, or a score is NaN
     """
-    if samples < 1:
-        raise KgdashError(f"expected at least 1 sampled negative per side; found {samples}")
+    if not 1 <= samples <= _MOST:
+        raise KgdashError(f"expected 1 to {_MOST:,} sampled negatives a side; found {samples:,}")
     table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
     sampler = _Sampler(scorer, known, samples, np.random.default_rng(seed))
     for side, report in zip(ENTITY_SIDES, phases(progress, [1.0, 1.0]), strict=True):
@@ -100,8 +104,10 @@ class _Sampler:
         }
         order = np.argsort(group, kind="stable")
         bounds = np.searchsorted(group[order], np.arange(len(anchors) + 1))
-        for start in range(0, len(anchors), _ANCHORS):
-            some = anchors[start : start + _ANCHORS]
+        each = max(1, min(self.samples, self.scorer.num_entities * self.scorer.num_relations))
+        step = min(_ANCHORS, max(1, memory_budget() // (4 * _BYTES * each)))
+        for start in range(0, len(anchors), step):
+            some = anchors[start : start + step]
             report = stretch(progress, start, start + len(some), len(anchors))
             drawn = self.draw(some, side, report)
             for number, (sample, scores, negatives) in enumerate(drawn, start=start):
@@ -128,8 +134,7 @@ class _Sampler:
         starts = np.searchsorted(owner, np.arange(len(anchors) + 1))
         drawn, negatives = [], []
         for first, last in itertools.pairwise(starts):
-            sample = draw_negatives(value[first:last], size, self.samples, self.rng)
-            drawn.append(np.sort(sample))
+            drawn.append(np.sort(draw_negatives(value[first:last], size, self.samples, self.rng)))
             negatives.append(size - int(last - first))
         lengths = [len(sample) for sample in drawn]
         anchor = np.repeat(anchors, lengths)
@@ -165,11 +170,10 @@ def draw_negatives(
     :return: int64, shape ``(min(samples, size - len(known)),)``
     """
     left = size - len(known)
-    drawn = (
-        np.arange(left)
-        if samples >= left
-        else rng.choice(left, samples, replace=False, shuffle=False)
-    )
+    if samples < left:
+        drawn = rng.choice(left, samples, replace=False, shuffle=False)
+    else:
+        drawn = np.arange(left)
     # The j-th unknown number is j plus the known ones below it.
     return drawn + np.searchsorted(known - np.arange(len(known)), drawn, side="right")
 
@@ -276,10 +280,7 @@ def better_interval(
 
 
 def _first(
-    holds: Callable[[np.ndarray], np.ndarray],
-    low: np.ndarray,
-    high: np.ndarray,
-    guess: np.ndarray,
+    holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray, guess: np.ndarray
 ) -> np.ndarray:
     """Find the least number in [low, high] from which a monotone condition holds (high if none).
 

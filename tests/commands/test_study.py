@@ -77,6 +77,7 @@ def test_several_runs_as_the_paper_has_them(call, bundled):
         (["--level", 95], "expected a level between 0 and 1"),
         (["--with", "umls-rotate"], "umls-rotate and umls-rotate"),
         (["--with", "nations-transe"], "unknown run"),
+        (["--with", "not loaded"] * 8, "expected 2 to 8 runs to compare; found 9"),
     ],
 )
 def test_refusals(refused, options, message):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph import subgraph as subgraphs
-from kgdash.graph.subgraph import DIRECTIONS, neighbourhood, random_walk
+from kgdash.graph.subgraph import DIRECTIONS, SubgraphSampling, neighbourhood, random_walk
 from tests.support.fakes import array, fake_run, make_graph, random_scorer
 
 #: 0 → 1 → 2 → 3 → 0 and 4 → 3; 5 → 6 apart; 7 alone but for a loop
@@ -182,6 +182,11 @@ class TestOfARun:
             again = self.run.subgraph(first.seed_entity, first.method, **first.parameters)
             assert first.entities.tolist() == again.entities.tolist()
             assert (first.note, first.parameters) == (again.note, again.parameters)
+
+    @pytest.mark.parametrize("change", [{"count": 0}, {"count": 1_000_001}, {"seed": -1}])
+    def test_numbers_out_of_range(self, change):
+        with pytest.raises(KgdashError, match="1 to 1,000,000 subgraphs and a seed ≥ 0; found"):
+            SubgraphSampling(**change)
 
     def test_unknown_method(self):
         with pytest.raises(KgdashError, match="unknown method 'walk'"):

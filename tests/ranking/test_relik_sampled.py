@@ -18,7 +18,13 @@ from kgdash.graph.known_triples import KnownTriples
 from kgdash.ranking import relik_sampled as relik_sampled_module
 from kgdash.ranking.relik import relik_values
 from kgdash.ranking.relik_exact import relik_exact
-from kgdash.ranking.relik_sampled import better_interval, draw_negatives, estimate, relik_sampled
+from kgdash.ranking.relik_sampled import (
+    better_interval,
+    draw_negatives,
+    estimate,
+    relik_sampled,
+    scores_of,
+)
 from tests.support.fakes import FakeScorer, array, fake_run, make_graph, random_scorer, worlds
 
 SAMPLED = ("sampled", "sampled-paper", "lower-bound")
@@ -90,6 +96,23 @@ def test_blocks_change_nothing(monkeypatch, anchors, batch):
     monkeypatch.setattr(relik_sampled_module, "_ANCHORS", anchors)
     monkeypatch.setattr(relik_sampled_module, "_BATCH", batch)
     blocks, _ = both(scorer, triples, triples[::2], samples=6)
+    pd.testing.assert_frame_equal(blocks, whole)
+
+
+def test_large_samples_are_of_few_anchors_at_once(monkeypatch):
+    scorer = random_scorer(200, 8)
+    triples = np.random.default_rng(1).integers(0, (200, 8, 200), size=(300, 3))
+    whole, _ = both(scorer, triples, triples[:100], samples=1500)
+    scored = []
+
+    def noted(scorer, triples, *more):
+        scored.append(len(triples))
+        return scores_of(scorer, triples, *more)
+
+    monkeypatch.setattr(relik_sampled_module, "scores_of", noted)
+    monkeypatch.setenv("KGDASH_MEMORY", "64M")
+    blocks, _ = both(scorer, triples, triples[:100], samples=1500)
+    assert 50_000 < max(scored) <= 2**26 / 4 / 128
     pd.testing.assert_frame_equal(blocks, whole)
 
 
@@ -270,11 +293,11 @@ class TestRun:
         assert low[0] == low[1] == low[2]
         assert (values["lower-bound"]["relik"] <= values["sampled"]["relik"]).all()
 
-    @pytest.mark.parametrize("samples", [0, -5])
+    @pytest.mark.parametrize("samples", [0, -5, 1_000_001])
     @pytest.mark.parametrize("method", SAMPLED)
-    def test_an_empty_sample_is_refused(self, samples, method):
+    def test_a_sample_out_of_range_is_refused(self, samples, method):
         run = fake_run(self.graph, random_scorer(5, 2))
-        with pytest.raises(KgdashError, match=f"at least 1 sampled negative .*found {samples}"):
+        with pytest.raises(KgdashError, match=f"1 to 1,000,000 sampled .*found {samples:,}"):
             run.relik(method=method, samples=samples)
 
 

@@ -29,7 +29,6 @@ from kgdash.commands.options.common import (
     SubgraphMethodOption,
 )
 from kgdash.commands.options.output import load_run, print_json, write_or_print
-from kgdash.errors import KgdashError
 
 if TYPE_CHECKING:
     from kgdash.graph.subgraph import SubgraphSampling
@@ -101,9 +100,13 @@ class HelpedRunOptions(RunOptions):
         """Load the run and others; during the block a cluster does their work, if one is named.
 
         :param others: what `kgdash.runs.loading.load` takes
-        :raises KgdashError: as `kgdash.runs.cluster.Cluster`
+        :raises KgdashError: as `kgdash.runs.cluster.Cluster`, and before any is loaded if there are
+            too many to compare
         """
+        from kgdash.studies.comparison.comparison import check_number
+
         sources = (self.run, *others)
+        check_number(len(sources), alone=True)
         if self.cluster is None:
             yield [load_run(source, self.dataset) for source in sources]
             return
@@ -131,11 +134,9 @@ class RunsOptions:
             too many to compare
         """
         from kgdash.formats.pykeen_directory import MODEL_FILE
-        from kgdash.studies.comparison.comparison import FEWEST, MOST
+        from kgdash.studies.comparison.comparison import check_number
 
-        if len(self.runs) > MOST:
-            found = len(self.runs)
-            raise KgdashError(f"expected {FEWEST} to {MOST} runs to compare; found {found}")
+        check_number(len(self.runs), alone=True)
         pykeen = [(Path(source) / MODEL_FILE).is_file() for source in self.runs]
         return [
             load_run(source, self.dataset if given else None)

@@ -31,14 +31,23 @@ Ranks = Mapping[str, pd.DataFrame]
 _TRIPLE = ["head", "relation", "tail", "side"]
 
 
+def check_number(count: int, alone: bool = False) -> None:
+    """Refuse fewer or more runs than are compared.
+
+    :param alone: one run will do as well
+    :raises KgdashError: unless there are 2 to 8
+    """
+    if count > MOST or (count < FEWEST and not alone):
+        raise KgdashError(f"expected {FEWEST} to {MOST} runs to compare; found {count:,}")
+
+
 def check_comparable(runs: Sequence[Run]) -> None:
     """Refuse runs that can not be compared triple by triple.
 
     :raises KgdashError: if there are fewer than 2 or more than 8, two are the same, or they are on
         different graphs
     """
-    if not FEWEST <= len(runs) <= MOST:
-        raise KgdashError(f"expected {FEWEST} to {MOST} runs to compare; found {len(runs)}")
+    check_number(len(runs))
     graphs: dict[str, list[Run]] = {}
     for run in runs:
         graphs.setdefault(run.graph.digest, []).append(run)

@@ -123,7 +123,7 @@ def cross_validate(
     :raises KgdashError: if the plan can not be carried out
     """
     _check(plan)
-    folds = _chosen_folds(graph, plan)
+    sampling, folds = plan.sampling, _chosen_folds(graph, plan)
     jobs = [(fold, model) for fold in folds for model in plan.models]
     reports = phases(progress, _weights(jobs, plan, workdir))
     scores, runs = [], []
@@ -135,7 +135,7 @@ def cross_validate(
         run = fold_run(workdir, fold, config, training)
         on_fold(fold, run, before)
         if not drawn[0]:
-            drawn = draw_of_sizes(run, plan.sizes, plan.sampling)
+            drawn = draw_of_sizes(run, plan.sizes, sampling)
         table = _scores(run, *drawn, plan, asking)
         seconds = table.pop("seconds").max()
         scores.append(table.assign(model=model, fold=fold.number))

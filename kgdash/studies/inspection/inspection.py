@@ -6,7 +6,7 @@ The parts are those of numbers.md#21-inspecting-a-prediction.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kgdash.errors import check_name, unknown_name
+from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.graph import FILTERS, default_filter
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.relik import relik_of_ranks
@@ -25,9 +25,8 @@ from kgdash.studies.inspection.triple_relik import Relik, sampled_relik
 #: what counts as known, unless told otherwise
 FILTER: str = default_filter(None)
 
-#: of the negatives that beat a triple, so many are listed unless told otherwise
-K = 10
-
+#: of the negatives that beat a triple, so many are listed unless told otherwise, and at most
+K, _MOST = 10, 100_000
 
 #: hours of a core up to which all negatives around both ends are counted unasked: 3 seconds
 _MOMENT = 3 / 3600
@@ -79,11 +78,13 @@ def inspect_triple(
     """Score a triple's candidates and take its ReliK.
 
     :param filter: what counts as known in ranks, as in `Run.ranks`; default: all splits
-    :param k: how many of the negatives that beat it are listed
+    :param k: how many of the negatives that beat it are listed, 1 to 100,000
     :param progress: called with (done, total); may raise to cancel
     :param method: of ReliK: "exact" or "sampled"; default: exact where it takes but a moment
-    :raises KgdashError: on an unknown filter or method, or NaN scores
+    :raises KgdashError: on an unknown filter or method, a k out of range, or NaN scores
     """
+    if not 1 <= k <= _MOST:
+        raise KgdashError(f"expected k from 1 to {_MOST:,}; found {k:,}")
     filter = FILTER if filter is None else filter
     if filter not in FILTERS:
         raise unknown_name("filter", filter, list(FILTERS), "kgdash")

@@ -19,6 +19,7 @@ import pandas as pd
 from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
 from kgdash.engine.workers import run_in_threads
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.memory import memory_budget
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import describe_members
@@ -29,8 +30,8 @@ from kgdash.studies.reliability.reliability_map import ReliabilityMap
 #: what is exchanged under the null hypothesis
 NULL_MODELS = ("entities", "triples")
 
-#: permutations that are scanned at once: finding out what is inside costs the same for one
-_TOGETHER = 64
+#: permutations at most, and those scanned at once: what is inside is found out once for them all
+_MOST, _TOGETHER = 1_000_000, 64
 
 #: seeds per task of a thread, fewer where one may take long: steps of a task, a second or less
 _SEEDS, _STEPS = 256, 2**29
@@ -43,8 +44,8 @@ class RegionScan:
     ``null_model``: what permutations exchange: "entities" (their own reliability, see
     `entity_units`, among entities of like degree) or "triples" (their ReliK, among those of the
     same relation). ``smallest`` ≥ 2 and ``largest``: entities of a region, at most half of all
-    (Kulldorff's rule). ``permutations`` ≥ 1, so that p is at least 1 / (permutations + 1), and
-    their ``seed`` ≥ 0. ``most``: regions listed of each kind.
+    (Kulldorff's rule). ``permutations``, 1 to a million, so that p is at least
+    1 / (permutations + 1), and their ``seed`` ≥ 0. ``most``: regions listed of each kind.
 
     :raises KgdashError: on an unknown choice, or a number out of range
     """
@@ -58,11 +59,11 @@ class RegionScan:
 
     def __post_init__(self) -> None:
         check_name("null model", self.null_model, NULL_MODELS, "the scan")
-        sizes = 2 <= self.smallest <= self.largest
-        if not sizes or self.permutations < 1 or self.most < 1 or self.seed < 0:
+        numbers = 2 <= self.smallest <= self.largest and 1 <= self.permutations <= _MOST
+        if not numbers or self.most < 1 or self.seed < 0:
             raise KgdashError(
-                "expected 2 ≤ smallest ≤ largest, at least 1 permutation and region, and a "
-                f"seed ≥ 0; found {self.smallest}, {self.largest}, {self.permutations}, "
+                f"expected 2 ≤ smallest ≤ largest, 1 to {_MOST:,} permutations, at least 1 region, "
+                f"and a seed ≥ 0; found {self.smallest}, {self.largest}, {self.permutations}, "
                 f"{self.most} and {self.seed}"
             )
 
@@ -92,10 +93,13 @@ def scan_regions(
 ) -> ScannedRegions:
     """Find connected regions of lower or higher ReliK than by chance; kept on disk.
 
-    :param scan: what is looked for, and the null model
+    :raises KgdashError: if regions are to be larger than the graph is, or than there is memory for
     """
-    run, graph = map_.run, map_.run.graph
-    scan = replace(scan, largest=min(scan.largest, max(scan.smallest, graph.num_entities // 2)))
+    run, graph, size = map_.run, map_.run.graph, map_.run.graph.num_entities
+    scan = replace(scan, largest=min(scan.largest, max(min(scan.smallest, size), size // 2)))
+    most = max(RegionScan.largest, memory_budget() // (16 * max(1, size)))
+    if scan.largest > most:
+        raise KgdashError(f"$KGDASH_MEMORY holds regions of {most:,}, not of {scan.largest:,}")
     key = {"kind": "relik", "part": "regions", "method": map_.method, **asdict(scan)}
     table = cached_table(
         {**key, **run.table_key()},

@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from kgdash.errors import KgdashError
+from kgdash.files.memory import memory_budget
 from kgdash.graph.python_call import python_call
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, phases, silent
@@ -24,8 +25,8 @@ from kgdash.runs import Run
 from kgdash.studies.reliability.subgraph_classification import subgraph_accuracies
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
-#: subgraphs that are drawn at once
-_MOST = 1_000_000
+#: bytes that a subgraph takes, and each entity of it
+_BYTES, _ENTITY_BYTES = 2_048, 16
 
 #: sizes by the paper (numbers.md#5-subgraphs), by name of the graph; else the first that fits
 SIZES = {"codex-s": 60, "codex-m": 100, "codex-l": 100, "fb15k-237": 200}
@@ -52,9 +53,11 @@ def draw_subgraphs(
     :raises KgdashError: if a number or the method is out of range
     """
     count, seed = sampling.count, sampling.seed
-    if not 1 <= count <= _MOST or seed < 0:
+    each = _BYTES + _ENTITY_BYTES * min(sampling.size, run.graph.num_entities)
+    if count > (most := max(1, memory_budget() // each)):
         raise KgdashError(
-            f"expected 1 to {_MOST:,} subgraphs and a seed ≥ 0; found {count:,} and {seed}"
+            f"expected {most:,} subgraphs of {sampling.size:,} entities at most (what "
+            f"$KGDASH_MEMORY holds); found {count:,}"
         )
     rng = np.random.default_rng(seed)
     entities = np.flatnonzero(run.graph.degrees)
@@ -64,9 +67,9 @@ def draw_subgraphs(
         pick = partial(replace(sampling, seed=walk).pick, run.graph, entity)
         drawn.append(python_call(pick, lambda *_: progress(len(drawn), count)))
         progress(len(drawn), count)
-    first: dict[frozenset[int], Subgraph] = {}
-    for each in drawn:
-        first.setdefault(frozenset(each.entities.tolist()), each)
+    first: dict[bytes, Subgraph] = {}
+    for part in drawn:
+        first.setdefault(np.sort(part.entities).tobytes(), part)
     return list(first.values())
 
 

@@ -324,6 +324,7 @@ def test_the_dataset_s_own_split(graph, tmp_path):
         ({"dimension": 0}, "expected a whole number from 1"),
         ({"epochs": 0}, "at least 1; found 0"),
         ({"subgraphs": 0}, "at least 1; found 0"),
+        ({"subgraphs": 10**9}, "1 to 1,000,000 subgraphs .*; found 1,000,000,000"),
         ({"sizes": (6, -1)}, "at least 1; found -1"),
         ({"batch_size": -2}, "at least 1; found -2"),
         ({"ks": (1, 0)}, "at least 1; found 0"),

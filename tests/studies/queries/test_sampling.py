@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
+from kgdash.studies.queries import sampling as sampling_module
+from kgdash.studies.queries.answer_sets import answer_sets
 from kgdash.studies.queries.query_types import HARD, QUERY_TYPES
 from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 from tests.support.instance_fakes import graphs, small_graph
@@ -112,13 +114,39 @@ def test_a_real_graph_has_queries_of_every_type_and_the_seed_decides_which(follo
     assert np.array_equal(alone.relations, first["3i"].relations)
 
 
+def test_answers_of_few_candidates_are_held_at_once_and_that_changes_nothing(monkeypatch):
+    graph, judged = load_dataset("umls"), []
+    whole = draw_queries(graph, QuerySampling(("2u", "3p"), 60))
+
+    def noted(facts, kind, anchors, *more):
+        judged.append(len(anchors))
+        return answer_sets(facts, kind, anchors, *more)
+
+    monkeypatch.setattr(sampling_module, "answer_sets", noted)
+    monkeypatch.setattr(sampling_module, "_ANSWERS", 7 * graph.num_entities)
+    for name, asked in draw_queries(graph, QuerySampling(("2u", "3p"), 60)).items():
+        for of in ("anchors", "relations", "owner", "answers", "hard"):
+            assert np.array_equal(getattr(asked, of), getattr(whole[name], of))
+    assert max(judged) == 7
+
+
+def test_answers_take_the_memory_that_is_given(monkeypatch):
+    monkeypatch.setenv("KGDASH_MEMORY", "64M")
+    monkeypatch.setattr(sampling_module, "_BYTES", 2**26 // 300)
+    graph = load_dataset("umls")
+    assert len(draw_queries(graph, QuerySampling(("1p",), 3))["1p"]) == 3
+    with pytest.raises(KgdashError, match=r"queries of type 2p .* more than \$KGDASH_MEMORY holds"):
+        draw_queries(graph, QuerySampling(("1p", "2p"), 10))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"types": ("4p",)}, "unknown query type '4p'"),
         ({"types": ()}, "at least one type"),
         ({"hard": "outside test"}, "unknown meaning of hard 'outside test'"),
-        ({"per_type": 0}, "at least one type, one query"),
+        ({"per_type": 0}, "1 to 100,000 queries per type; found 0"),
+        ({"per_type": 10**9}, "1 to 100,000 queries per type; found 1,000,000,000"),
         ({"max_answers": 0}, "and one answer"),
     ],
 )

@@ -207,6 +207,17 @@ def test_threads_tell_often_where_they_are_where_one_group_takes_long(
     assert taken == [("scan_groups", 1)] * 120
 
 
+def test_regions_take_no_more_than_the_graph_or_the_memory(bundled, monkeypatch):
+    with pytest.raises(KgdashError, match="expected 2 ≤ smallest ≤ largest"):
+        scan_regions(reliability_map(bundled("umls-transe")), RegionScan("entities", 10**9, 10**9))
+    monkeypatch.setattr(region_scan, "memory_budget", lambda: 2**16)
+    graph = make_graph([(e, 0, e + 1) for e in range(299)])
+    map_ = reliability_map(fake_run(graph, random_scorer(300, 1)))
+    assert scan_regions(map_, RegionScan(permutations=1)).baseline.size == 1
+    with pytest.raises(KgdashError, match="holds regions of 100, not of 150"):
+        scan_regions(map_, RegionScan(largest=200))
+
+
 def test_refusals():
     with pytest.raises(KgdashError, match="unknown null model 'relations'"):
         RegionScan("relations")
@@ -214,6 +225,7 @@ def test_refusals():
         {"smallest": 1},
         {"smallest": 9, "largest": 8},
         {"permutations": 0},
+        {"permutations": 10**9},
         {"most": 0},
         {"seed": -1},
     ):

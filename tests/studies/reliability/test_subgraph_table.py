@@ -111,11 +111,18 @@ def test_a_walk_that_nobody_waits_for_ends(umls, monkeypatch):
     assert endless.ended.wait(30)
 
 
+def test_subgraphs_take_the_memory_that_is_given(umls, monkeypatch):
+    parts = draw_subgraphs(umls, SubgraphSampling(4, 40))
+    monkeypatch.setenv("KGDASH_MEMORY", "64M")
+    with pytest.raises(KgdashError, match=r"expected 22,310 subgraphs of 60 .* found 23,000"):
+        draw_subgraphs(umls, SubgraphSampling(23_000))
+    assert score_subgraphs(umls, parts)["triples"].gt(0).all()
+    monkeypatch.setattr(subgraph, "_BYTES", 2**26 // 100)
+    with pytest.raises(KgdashError, match=r"inside 4 subgraphs take more than \$KGDASH_MEMORY"):
+        score_subgraphs(umls, parts)
+
+
 def test_refusals(umls):
-    with pytest.raises(KgdashError, match="1 to 1,000,000 subgraphs"):
-        draw_subgraphs(umls, SubgraphSampling(0))
-    with pytest.raises(KgdashError, match="seed ≥ 0; found 3 and -1"):
-        draw_subgraphs(umls, SubgraphSampling(3, seed=-1))
     with pytest.raises(KgdashError, match="unknown method 'walk'"):
         draw_subgraphs(umls, SubgraphSampling(3, method="walk"))
     with pytest.raises(KgdashError, match="unknown choice of evaluated triples 'valid'"):
