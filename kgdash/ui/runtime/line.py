@@ -272,8 +272,7 @@ class Line:
             spare -= any(each.asker.owner != owner for each in self._tickets)
         if ticket.rank:
             return min(spare, self.workers - sum(map(bool, ranks)))
-        is_new = not (ticket.used or held[owner])
-        return spare + (is_new and giver(ticket, self._tickets, held) is None)
+        return spare + (not held[owner] and giver(ticket, self._tickets, held) is None)
 
     def _gives_up_process(self, ticket: Ticket, order: list[Ticket]) -> bool:
         """Tell whether the next one has no process and takes it from this paused call."""

@@ -102,8 +102,8 @@ class Ticket:
     def may_take(self, holder: Ticket, held: Counter[str]) -> bool:
         """Tell whether it may have another call's process; what a page waits for, preparations'.
 
-        It has it of who holds two more: processes do not go to and fro. A new one has one of its
-        own visitor's, or, where that one has none, of anybody's call that has lost none before.
+        It has it of who holds two more: processes do not go to and fro. Where its visitor has none,
+        it has one of anybody's call that has lost none before; a new one its own visitor's, too.
 
         :param held: how many processes each visitor's calls have
         """
@@ -112,7 +112,7 @@ class Ticket:
         mine, theirs = self.asker.owner, holder.asker.owner
         if holder.rank > self.rank or held[theirs] >= held[mine] + 2:
             return True
-        return not self.used and (mine == theirs or not (held[mine] or holder.has_lost))
+        return not self.used if mine == theirs else not (held[mine] or holder.has_lost)
 
 
 def held_processes(tickets: Iterable[Ticket]) -> Counter[str]:

@@ -291,6 +291,26 @@ def test_a_visitor_s_first_call_has_a_process_where_all_have_given_theirs(one, s
     wait_until(lambda: Fake.alive == 1)
 
 
+def test_who_lost_a_visitor_s_first_process_has_it_back_once_and_keeps_it(one, short_turns):
+    """Who opened page after page kept another's, which had lost its own, for ever."""
+    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob")]
+    wait_until(lambda: all(each.times for each in calls))
+    for each in one._tickets:
+        each.has_lost = True
+    calls += [Asked(one, "ian's", owner="ian")]
+    wait_until(lambda: calls[-1].times)
+    for number in range(3):
+        eve = Asked(one, f"page {number}", owner="eve")
+        wait_until(lambda eve=eve, number=number: eve.times or number)
+        eve.stop()
+        wait_until(lambda: calls[-1].times == 2)
+    for each in calls:
+        each.go.set()
+    for each in calls:
+        each.end()
+    assert [each.times for each in calls] == [1, 1, 1, 2]
+
+
 def test_preparations_leave_processes_to_pages(one, short_turns):
     preparations = [Asked(one, name, "preparation") for name in "abc"]
     wait_until(lambda: all(each.times for each in preparations))
