@@ -85,6 +85,9 @@ def test_nginx_by_the_docs_refuses_other_pages_as_kgdash_does():
         shown = [(re.sub(r"\$http_(\w+)", value, said), patterns) for said, patterns in rules]
         return any(re.search(pattern, said) for said, patterns in shown for pattern in patterns)
 
+    assert '"~^/oauth2callback (cross|same)-site $" 1;' in text  # without the session's cookie
+    assert "if ($no_return) { return 400; }" in text
+    assert "limit_req_zone $logs_in zone=log_in" in text
     host = {"host": "kg.example.org"}
     sites = ("cross-site", "same-site", "same-origin", "none")
     modes = ("navigate", "cors", "no-cors")

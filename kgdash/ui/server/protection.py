@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 from streamlit import config, file_util
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
+from streamlit.web.server.starlette.starlette_server_config import SESSION_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
@@ -138,6 +139,8 @@ class Protection:
             app = plain_page("Not so", "<p>Log in by a link.</p>", 405)
         elif scope["path"] in _LOG_IN and _is_wordy(scope["query_string"]):
             app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
+        elif scope["path"] == _CALLBACK and _is_no_return(scope):
+            app = plain_page("Not begun", '<p><a class="button" href="/">Log in</a></p>', 400)
         elif scope["path"] == _CALLBACK:
             scope = _printable(scope)
         await app(_whole(scope), receive, protected)
@@ -209,6 +212,14 @@ def _is_ahead(headers: Headers) -> bool:
 def _is_taken(headers: Headers) -> bool:
     """Tell whether another site's page, of none that may, takes something without a visit."""
     return is_for_another_page(headers) and not _is_allowed(headers.get("origin"))
+
+
+def _is_no_return(scope: Scope) -> bool:
+    """Tell whether another site leads back from a log-in that did not begin in this browser."""
+    headers = Headers(scope=scope)
+    session = f"{SESSION_COOKIE_NAME}="
+    began = any(session in cookies for cookies in headers.getlist("cookie"))
+    return headers.get("sec-fetch-site") in ANOTHERS and not began
 
 
 def _is_led_here(scope: Scope) -> bool:

@@ -57,6 +57,18 @@ def test_log_in_is_asked_for_by_links_alone(path):
         assert answered({"type": "http", "path": path, "method": method})[0]["status"] == status
 
 
+@pytest.mark.parametrize("site", [b"cross-site", b"same-site", b"same-origin", b"none", b""])
+@pytest.mark.parametrize("cookies", [b"", b"a=b", b"a=b; _streamlit_session=c"])
+def test_another_page_leads_nobody_back_from_a_log_in_that_did_not_begin(site, cookies):
+    """One that led its own tab there again and again kept all of its address from logging in."""
+    headers = [(b"host", b"localhost"), (b"cookie", cookies)]
+    headers += [(b"sec-fetch-site", site)] if site else []
+    headers += [(b"sec-fetch-mode", b"navigate"), (b"sec-fetch-dest", b"document")]
+    scope = {"type": "http", "path": "/oauth2callback", "headers": headers}
+    is_no_return = site.endswith(b"-site") and b"_streamlit" not in cookies
+    assert answered(scope)[0]["status"] == (400 if is_no_return else 204)
+
+
 @pytest.mark.parametrize("header", [b"sec-purpose", b"purpose", b"x-moz"])
 @pytest.mark.parametrize("path", ["/", "/inspect", "/auth/logout", "/static/js/index.js"])
 def test_nothing_is_fetched_ahead(path, header):
