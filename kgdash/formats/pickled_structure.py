@@ -61,11 +61,13 @@ def describe(modules: list[tuple[str, Call]], where: str) -> dict[str, str]:
     for prefix, module in modules:
         if module.name.startswith("torch.nn.modules.dropout."):
             continue
-        out.said[prefix.rstrip(".")] = module.name
+        children = mapping(module.state["_modules"]) or {}
+        is_called_in_order = module.name.startswith("torch.nn.modules.container.")
+        order = f" of {', '.join(map(str, children))}" if is_called_in_order else ""
+        out.said[prefix.rstrip(".")] = f"{module.name}{order}"
         for name, value in own_tensors(module):
             out.said[f"{prefix}{name}"] = "None" if value is None else "tensor"
-        children = (mapping(module.state["_modules"]) or {}).items()
-        others = ((name, value) for name, value in children if not is_module(value))
+        others = ((name, value) for name, value in children.items() if not is_module(value))
         for name, value in chain(others, module.state.items()):
             path = f"{prefix}{name}"
             out.count(path)

@@ -123,6 +123,18 @@ def test_changed_attributes_are_refused(tmp_path):
     assert "_forward_hooks" in refusal(save(model, tmp_path / "m.pkl"))
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [("PairRE", "relation_representations"), ("ERMLPE", "interaction.mlp")],
+)
+def test_parts_that_are_called_in_another_order_are_refused(name, parts, tmp_path):
+    """By their names they were the same, and scored as another model."""
+    model = make(name)
+    container = model.get_submodule(parts)
+    container._modules = dict(reversed(container._modules.items()))
+    assert f"{parts}: file torch.nn.modules.container." in refusal(save(model, tmp_path / "m.pkl"))
+
+
 def test_wrapped_models_are_refused_by_the_class_that_is_in_the_way(tmp_path):
     model = model_resolver.lookup("CooccurrenceFilteredModel")(
         triples_factory=FACTORIES[False], embedding_dim=DIM

@@ -62,7 +62,8 @@ def read_dglke(folder: Path, options: Options) -> Embedding:
     entities, relations = read_matrix(entity_file), read_matrix(relation_file)
     notes = []
     if interaction == "RotatE":
-        relations = (relations * _phase_unit(config, folder)).astype(np.float32)
+        unit = _phase_unit(config, relations.shape[1], folder)
+        relations = (relations * unit).astype(np.float32)
     if interaction == "SimplE":
         notes.append("DGL-KE cuts SimplE's scores at ±20; here they are not, so fewer tie")
     place = options.names or folder
@@ -87,11 +88,16 @@ def _only(folder: Path, kind: str) -> Path:
     return found[0]
 
 
-def _phase_unit(config: dict[str, Any], folder: Path) -> float:
+def _phase_unit(config: dict[str, Any], columns: int, folder: Path) -> float:
     gamma, width = config.get("gamma"), config.get("hidden_dim")
     if not is_number(gamma) or not is_number(width) or gamma + _EPSILON <= 0 or width <= 0:
         raise KgdashError(
             f"{folder / _CONFIG}: RotatE's phases need numbers gamma and hidden_dim; found "
             f"{gamma!r:.40} and {width!r:.40}"
+        )
+    if width != columns:
+        raise KgdashError(
+            f"{folder / _CONFIG}: hidden_dim is {width!r:.40}, and RotatE's relations have "
+            f"{columns} columns: it is the config of other vectors"
         )
     return math.pi / ((gamma + _EPSILON) / width)

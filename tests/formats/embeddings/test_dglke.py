@@ -103,6 +103,12 @@ REFUSED = {
         lambda p: (p / "config.json").write_text('{"model_name": "RotatE", "hidden_dim": "4"}'),
         "need numbers gamma and hidden_dim; found None and '4'",
     ),
+    "a hidden_dim of other vectors": (
+        lambda p: (p / "config.json").write_text(
+            '{"model_name": "RotatE", "hidden_dim": 400, "gamma": 12}'
+        ),
+        "hidden_dim is 400, and RotatE's relations have 4 columns",
+    ),
     "no vectors": (lambda p: next(p.glob("*_entity.npy")).unlink(), "found none"),
     "numbers that are missing": (
         lambda p: (p / "entities.tsv").write_text("0\ta\n2\tb\n"),
