@@ -236,10 +236,10 @@ class Line:
         """Return who waits, the next one first."""
         with self._changed:
             waiting = [each for each in self._tickets if each.since is None]
-            # Of a visitor's calls each would be asked later than the one before, when less is left.
             held = held_processes(self._tickets)
             # Who gives has to be paused where somebody may begin.
             givers = waiting if len(self._busy()) < self.workers else self._tickets
+            # Of a visitor's calls each would be asked later than the one before, when less is left.
             shares = {(each.rank, each.asker.owner): each.share() for each in waiting}
 
             def key(each: Ticket) -> tuple[Any, ...]:
