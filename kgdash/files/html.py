@@ -40,5 +40,6 @@ def table_html(title: str, table: pd.DataFrame) -> str:
 
 
 def escape(text: object) -> str:
-    """Write a text so that HTML shows all of it, and obeys nothing in it."""
-    return html.escape(visible(str(text)))
+    """Write a text so that HTML and Plotly show all of it, and obey nothing in it."""
+    # Plotly's texts know references by number, and of the named ones not &quot;.
+    return html.escape(visible(str(text))).replace("&quot;", "&#34;")
