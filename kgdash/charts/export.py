@@ -4,11 +4,7 @@ HTML holds plotly.js and needs nothing else. The others are drawn by a Chromium 
 through Kaleido; nothing is asked of any other machine.
 """
 
-import os
-import shutil
-from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,6 +15,7 @@ import plotly.io as pio
 from kgdash.charts.message import described_svg, message_of
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.chromium import browser_path, browser_that_stays_here
 from kgdash.files.extensions import alternatives, check_extension
 from kgdash.files.html import escape
 
@@ -32,11 +29,6 @@ FIGURE_TYPES = {
 
 #: seconds; a cold Chromium on a busy machine takes tens of them
 _PATIENCE = 90
-
-_NO_BROWSER = (
-    "SVG, PNG and PDF are drawn by a Chromium, and none was found: install Debian's package "
-    "chromium (or Chrome), or set KGDASH_CHROMIUM to its path; .html needs none"
-)
 
 _BACKGROUNDS = {False: ("#ffffff", "plotly_white"), True: ("#111418", "plotly_dark")}
 _TEXT = {False: "#1b1f24", True: "#e6e9ed"}
@@ -61,21 +53,6 @@ _PAGE = """<!DOCTYPE html>
 <body>{chart}</body>
 </html>
 """
-
-
-def find_browser() -> str | None:
-    """Return the Chromium that draws figures: ``$KGDASH_CHROMIUM``, or one that is installed.
-
-    What lies in the folder where kgdash is called counts only if it is named.
-    """
-    from choreographer.browsers.chromium import Chromium
-
-    if given := os.environ.get("KGDASH_CHROMIUM"):
-        return os.path.abspath(shutil.which(given) or given)
-    found = shutil.which("chromium")
-    if not found or not os.path.isabs(found):
-        found = Chromium.find_browser(skip_local=False)
-    return found if found and os.path.isabs(found) else None
 
 
 @dataclass(frozen=True)
@@ -124,7 +101,7 @@ def check_figure_file(out: Path, size: FigureSize | None = None) -> None:
     check_extension(out, FIGURE_TYPES)
     (size or FigureSize()).check(out.suffix)
     if out.suffix != ".html":
-        _browser()
+        browser_path()
 
 
 def figure_bytes(
@@ -251,8 +228,9 @@ def _drawn(figure: go.Figure, options: dict[str, Any]) -> bytes:
     import kaleido
 
     # Without this, Kaleido's page fetches MathJax from outside.
-    browser = _browser()
-    settings = {"mathjax": False, "path": browser, "timeout": _PATIENCE, "browser_cls": _chromium()}
+    browser = browser_path()
+    start = browser_that_stays_here()
+    settings = {"mathjax": False, "path": browser, "timeout": _PATIENCE, "browser_cls": start}
     try:
         with _drawing:
             content = kaleido.calc_fig_sync(figure.to_dict(), opts=options, kopts=settings)
@@ -265,34 +243,3 @@ def _drawn(figure: go.Figure, options: dict[str, Any]) -> bytes:
             f"{browser} could not draw the figure ({str(error) or type(error).__name__}); "
             ".html needs no browser"
         ) from error
-
-
-@cache
-def _chromium() -> type:
-    """Return what starts a Chromium in an empty folder of its own, which goes with its profile.
-
-    By relative paths its libraries look for settings, which name code.
-    """
-    from choreographer.browsers.chromium import Chromium
-
-    class Apart(Chromium):
-        def get_popen_args(self) -> Mapping[str, Any]:
-            folder = self.tmp_dir.path / "empty"
-            folder.mkdir()
-            return {**super().get_popen_args(), "cwd": folder}
-
-        def get_env(self) -> MutableMapping[str, str]:
-            # Of several folders the loader of Vulkan takes all but the first for relative ones.
-            no_code = {"XDG_DATA_DIRS": "/usr/share", "VK_LOADER_LAYERS_DISABLE": "~all~"}
-            return {**super().get_env(), **no_code}
-
-    return Apart
-
-
-def _browser() -> str:
-    found = find_browser()
-    if found is None:
-        raise KgdashError(_NO_BROWSER)
-    if not Path(found).is_file():
-        raise KgdashError(f"there is no Chromium at {found} (KGDASH_CHROMIUM): set it to its path")
-    return found

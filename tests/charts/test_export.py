@@ -1,7 +1,6 @@
 """Figures as files: what is in them, what is behind them, and what is refused."""
 
 import io
-import os
 import re
 import xml.etree.ElementTree as tree
 
@@ -16,7 +15,6 @@ from kgdash.charts.export import (
     FigureSize,
     check_figure_file,
     figure_bytes,
-    find_browser,
     on_background,
     write_figure,
 )
@@ -162,38 +160,6 @@ def test_write_figure_by_extension_with_a_title(tmp_path):
         write_figure(figure(), tmp_path / "file" / "bars.html")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the browser here is a script of a shell's")
-class TestWhereKgdashIsCalled:
-    def test_the_browser_starts_elsewhere(self, tmp_path, monkeypatch):
-        """Called in a stranger's folder, it loaded what the settings of Vulkan there named."""
-        program = (
-            '#!/bin/sh\n(pwd; ls -A; echo "$XDG_DATA_DIRS"; stat -c %a ..) > "$SEEN"\nexit 3\n'
-        )
-        (tmp_path / "browser").write_text(program)
-        (tmp_path / "browser").chmod(0o755)
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("KGDASH_CHROMIUM", "browser")
-        monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
-        monkeypatch.delenv("XDG_DATA_DIRS", raising=False)
-        monkeypatch.setattr(figure_files, "_PATIENCE", 5)
-        with pytest.raises(KgdashError, match=r"could not draw the figure \(.+\)"):
-            figure_bytes(figure(), ".svg")
-        folder, *others = (tmp_path / "seen").read_text().splitlines()
-        assert folder != str(tmp_path)
-        assert others == ["/usr/share", "700"], "nothing lies there, and nobody else may look"
-        assert not os.path.exists(os.path.dirname(folder))
-
-    def test_no_browser_is_looked_for_there(self, tmp_path, monkeypatch):
-        """Windows looks there first."""
-        (tmp_path / "chromium").write_text("#!/bin/sh\n")
-        (tmp_path / "chromium").chmod(0o755)
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.delenv("KGDASH_CHROMIUM", raising=False)
-        monkeypatch.setenv("PATH", os.curdir)
-        found = find_browser()
-        assert found is None or os.path.isabs(found)
-
-
 class TestRefusals:
     @pytest.mark.parametrize("name", ["x.gif", "x", "x.html.txt", "x.PNG"])
     def test_other_formats(self, tmp_path, name):
@@ -265,7 +231,7 @@ class TestRefusals:
         assert out.read_text() == "what stood there"
 
     def test_no_browser(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(figure_files, "find_browser", lambda: None)
+        monkeypatch.setattr("kgdash.files.chromium.find_browser", lambda: None)
         for refused in (check_figure_file, lambda out: write_figure(figure(), out)):
             with pytest.raises(KgdashError, match=r"install Debian's package chromium.*html needs"):
                 refused(tmp_path / "x.svg")

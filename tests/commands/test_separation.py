@@ -36,6 +36,6 @@ def test_text_table_and_charts(bundled, tmp_path, monkeypatch, capsys):
 
 
 def test_without_a_browser_nothing_is_written(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr("kgdash.charts.export.find_browser", lambda: None)
+    monkeypatch.setattr("kgdash.files.chromium.find_browser", lambda: None)
     assert "Chromium" in refused(*ARGUMENTS, f"--results={tmp_path / 'new'}")
     assert not (tmp_path / "new").exists()

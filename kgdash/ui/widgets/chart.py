@@ -10,8 +10,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from kgdash.charts.export import FIGURE_TYPES, figure_bytes, find_browser
+from kgdash.charts.export import FIGURE_TYPES, figure_bytes
 from kgdash.charts.message import message_of
+from kgdash.files.chromium import find_browser
 from kgdash.files.visible import visible
 from kgdash.ui.runtime.run_picker import about_page
 from kgdash.ui.runtime.sidebar import noted_settings
