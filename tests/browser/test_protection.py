@@ -1,6 +1,7 @@
 """What a stranger's page can do to the server: nothing, on its real socket."""
 
 import socket
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -56,7 +57,9 @@ def test_streamlits_own_counters_are_closed(address, path):
 
 def test_what_strangers_say_commands_no_terminal(address, server_folder):
     assert " 403 " in handshake(address, Host="evil\x9b2J")
-    ask(f"{address}/oauth2callback?error=%1b%5d0%3bx%07said&error_description=a%0d%0ab")
+    said = "error=%1b%5d0%3bx%07said&error_description=a%0d%0ab&state=a"
+    begun = b64encode(b'{"_state_default_a": {}}').decode()
+    ask(f"{address}/oauth2callback?{said}", Cookie=f"_streamlit_session={begun}.a.b")
     log = (server_folder / "log.txt").read_bytes().decode()
     assert not set(log) & {"\x1b", "\x07", "\x9b"}
 

@@ -185,3 +185,11 @@ def test_logged_out_is_outside_again(ada, served):
     ada.wait_for_load_state()
     ada.goto(served[0])
     ada.get_by_role("link", name="Log in").wait_for()
+
+
+def test_who_logs_out_at_the_provider_comes_to_the_start_page(enter, served):
+    tab = enter("eve")
+    tab.get_by_role("link", name="log out").click()
+    tab.get_by_role("button", name="End session").click()
+    tab.wait_for_url(f"{served[0]}/")
+    tab.get_by_role("link", name="Log in").wait_for()

@@ -1,4 +1,4 @@
-"""Cookies around a log-in: that the pieces of Streamlit's belong together, and where one wanted to.
+"""Cookies of a log-in: that it began here, that its pieces belong together, where one wanted to.
 
 Streamlit cuts a long cookie into pieces and signs each alone. Who may write much into their own
 claims could put pieces of several log-ins together, and be somebody else.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
+from base64 import b64decode
 from collections.abc import Mapping
 from html import escape
 from urllib.parse import parse_qs, urlencode
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Message, Scope, Send
@@ -23,7 +25,10 @@ from streamlit.web.server.starlette.starlette_app_utils import (
     create_signed_value,
     decode_signed_value,
 )
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_server_config import (
+    SESSION_COOKIE_NAME,
+    USER_COOKIE_NAME,
+)
 
 from kgdash.ui.server.plain_page import plain_page
 
@@ -40,6 +45,31 @@ _LONGEST, _PATIENCE, _AT_ONCE = 2_000, 900, 60
 
 #: a page: neither "//host" and "/\\host", which would lead elsewhere, nor where log-in ends
 _OWN = re.compile(r"/[a-z_]*(\?[!-~]*)?")
+
+#: what Starlette's cookie says, before its time and signature
+_BEGUN = re.compile(rf"{SESSION_COOKIE_NAME}=([\w+/]+=*)\.")
+
+
+def is_return(scope: Scope) -> bool:
+    """Tell whether a log-in that this browser began, and has not ended, is come back from.
+
+    Its cookie is read, not trusted: whether it is signed, Streamlit asks.
+
+    :param scope: of a request that says which log-in by its ``state``
+    """
+    state = QueryParams(scope["query_string"]).get("state")
+    found = (_BEGUN.findall(header) for header in Headers(scope=scope).getlist("cookie"))
+    return any(state in _states(said) for cookies in found for said in cookies)
+
+
+def _states(said: str) -> set[str]:
+    """Return the states of the log-ins that a cookie says have begun, as Authlib notes them."""
+    try:
+        noted = json.loads(b64decode(said))
+    except (ValueError, RecursionError):
+        return set()
+    keys = (key.split("_", 3) for key in noted) if isinstance(noted, dict) else ()
+    return {key[3] for key in keys if key[:2] == ["", "state"] and key[3:]}
 
 
 def logged_in(cookies: Mapping[str, str]) -> bytes:

@@ -11,18 +11,17 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 from streamlit import config, file_util
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT
-from streamlit.web.server.starlette.starlette_server_config import SESSION_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
 from kgdash.serving.heads import ANOTHERS, is_for_another_page
 from kgdash.ui.runtime.visitors import server_settings
-from kgdash.ui.server.login_cookies import LOG_IN
+from kgdash.ui.server.login_cookies import LOG_IN, is_return
 from kgdash.ui.server.plain_page import plain_page
 
 #: Streamlit's front end makes styles and scripts; charts and downloads, data: and blob: addresses
@@ -139,8 +138,8 @@ class Protection:
             app = plain_page("Not so", "<p>Log in by a link.</p>", 405)
         elif scope["path"] in _LOG_IN and _is_wordy(scope["query_string"]):
             app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
-        elif scope["path"] == _CALLBACK and _is_no_return(scope):
-            app = plain_page("Not begun", '<p><a class="button" href="/">Log in</a></p>', 400)
+        elif scope["path"] == _CALLBACK and not is_return(scope):
+            app = RedirectResponse("/", 303)  # now: a page may lead its own tab here all the time
         elif scope["path"] == _CALLBACK:
             scope = _printable(scope)
         await app(_whole(scope), receive, protected)
@@ -214,14 +213,6 @@ def _is_taken(headers: Headers) -> bool:
     return is_for_another_page(headers) and not _is_allowed(headers.get("origin"))
 
 
-def _is_no_return(scope: Scope) -> bool:
-    """Tell whether another site leads back from a log-in that did not begin in this browser."""
-    headers = Headers(scope=scope)
-    session = f"{SESSION_COOKIE_NAME}="
-    began = any(session in cookies for cookies in headers.getlist("cookie"))
-    return headers.get("sec-fetch-site") in ANOTHERS and not began
-
-
 def _is_led_here(scope: Scope) -> bool:
     """Tell whether a link of another site opens more than the start page.
 
@@ -232,7 +223,7 @@ def _is_led_here(scope: Scope) -> bool:
     site = headers.get("sec-fetch-site")
     if scope["path"] == AUTH_LOGOUT_ENDPOINT:
         return site not in (None, "same-origin")
-    visits = scope["path"] != _CALLBACK and headers.get("sec-fetch-mode") == "navigate"
+    visits = scope["path"] != _CALLBACK and headers.get("sec-fetch-mode", "navigate") == "navigate"
     return visits and site in ANOTHERS and bool(scope["query_string"] or scope["path"] != "/")
 
 

@@ -1,5 +1,7 @@
 """What strangers say at the provider's address is short, and commands no terminal, when logged."""
 
+import json
+from base64 import b64encode
 from itertools import product
 from urllib.parse import parse_qs, urlencode
 
@@ -41,10 +43,25 @@ def answered(scope, headers=()) -> list[dict]:
     return sent
 
 
+def session(*noted: str) -> str:
+    """Return Starlette's cookie of a browser in which log-ins of these keys have begun."""
+    said = json.dumps({key: {"data": {"nonce": "n"}, "exp": 1.0} for key in noted}).encode()
+    return f"_streamlit_session={b64encode(said).decode()}.awqoKA.rfVxcdYl-CVZNT2qBsq11"
+
+
+BEGUN = session("_state_default_aB3", "_state_default_c_d")
+ODD = ("", "a=b", "_streamlit_session=", "_streamlit_session=null", "_streamlit_session=a.b")
+ODD += tuple(
+    f"_streamlit_session={b64encode(said).decode()}.x"
+    for said in (b"[" * 9_000, b"9" * 9_000, b"[1]", b'"_state_default_aB3"', b'{"a": NaN', b"\xff")
+)
+
+
 @pytest.mark.parametrize("path", ["/oauth2callback", "/auth/login", "/auth/logout", "/log-in"])
 def test_nobody_logs_in_by_thousands_of_words(path):
     for count, status in ((20, 204), (21, 400), (7_500, 400)):
-        scope = {"type": "http", "path": path, "query_string": b"state=a" + b"&a" * count}
+        scope = {"type": "http", "path": path, "query_string": b"state=aB3" + b"&a" * count}
+        scope["headers"] = [(b"host", b"localhost"), (b"cookie", BEGUN.encode())]
         assert answered(scope)[0]["status"] == status
     scope = {"type": "http", "path": path, "query_string": b"to=" + b"%" * 9000}
     assert answered(scope)[0]["status"] == 400
@@ -54,19 +71,32 @@ def test_nobody_logs_in_by_thousands_of_words(path):
 def test_log_in_is_asked_for_by_links_alone(path):
     """Authlib reads a form of HEAD: a field of 1 MB as punycode stopped the server for minutes."""
     for method, status in (("GET", 204), ("HEAD", 405), ("POST", 405), ("get", 405)):
-        assert answered({"type": "http", "path": path, "method": method})[0]["status"] == status
+        scope = {"type": "http", "path": path, "method": method, "query_string": b"state=aB3"}
+        scope["headers"] = [(b"host", b"localhost"), (b"cookie", BEGUN.encode())]
+        assert answered(scope)[0]["status"] == status
 
 
-@pytest.mark.parametrize("site", [b"cross-site", b"same-site", b"same-origin", b"none", b""])
-@pytest.mark.parametrize("cookies", [b"", b"a=b", b"a=b; _streamlit_session=c"])
-def test_another_page_leads_nobody_back_from_a_log_in_that_did_not_begin(site, cookies):
-    """One that led its own tab there again and again kept all of its address from logging in."""
-    headers = [(b"host", b"localhost"), (b"cookie", cookies)]
-    headers += [(b"sec-fetch-site", site)] if site else []
-    headers += [(b"sec-fetch-mode", b"navigate"), (b"sec-fetch-dest", b"document")]
-    scope = {"type": "http", "path": "/oauth2callback", "headers": headers}
-    is_no_return = site.endswith(b"-site") and b"_streamlit" not in cookies
-    assert answered(scope)[0]["status"] == (400 if is_no_return else 204)
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none", ""])
+def test_from_a_log_in_that_one_did_not_begin_one_comes_to_the_start_page(site):
+    """A page that led its own tab there again and again kept its address from logging in.
+
+    And who had logged out at the provider was told that nothing had begun.
+    """
+
+    def answer(cookies: str, query: str) -> dict:
+        headers = [*asked_by(site, "navigate", "document"), (b"cookie", b"a=b")]
+        headers.append((b"cookie", cookies.encode()))
+        asked = {"path": "/oauth2callback", "query_string": query.encode(), "headers": headers}
+        return answered({"type": "http", **asked})[0]
+
+    for query in ("code=1&state=aB3", "error=denied&state=aB3", "state=c_d", "state=x&state=aB3"):
+        for cookies in (BEGUN, f"a=b; {BEGUN}; c=d", f"{BEGUN};{session()}"):
+            assert answer(cookies, query)["status"] == 204
+    queries = "", "code=1", "state", "state=", "state=b", "state=default", "state=nonce", "error=a"
+    own = product((BEGUN, session("_state", "_state_", "data")), queries)
+    for cookies, query in [*own, *product(ODD, (*queries, "code=1&state=aB3"))]:
+        start = answer(cookies, query)
+        assert (start["status"], dict(start["headers"])[b"location"]) == (303, b"/"), cookies
 
 
 @pytest.mark.parametrize("header", [b"sec-purpose", b"purpose", b"x-moz"])
@@ -168,6 +198,14 @@ def asked_by(site: str, mode: str = "", dest: str = "", origin: str = ""):
 def test_other_sites_log_nobody_out(site, mode, status):
     scope = {"type": "http", "path": "/auth/logout", "headers": asked_by(site, mode)}
     assert answered(scope)[0]["status"] == status
+
+
+@pytest.mark.parametrize("path", ["/log-in", "/auth/login", "/metrics"])
+def test_a_link_that_says_no_mode_is_one(path):
+    """By it a program began more log-ins than the proxy lets begin, which counts no links."""
+    for site, status in (("cross-site", 200), ("same-site", 200), ("same-origin", 204)):
+        scope = {"type": "http", "path": path, "headers": asked_by(site)}
+        assert answered(scope)[0]["status"] == status
 
 
 ANOTHERS, OWN = ("cross-site", "same-site"), ("same-origin", "none", "")
