@@ -13,7 +13,7 @@ import h11
 _END = re.compile(rb"\n\r?\n")
 
 #: what browsers say of whose page asks, where it is not of the server, and for what it asks
-ANOTHERS = ("cross-site", "same-site")
+ANOTHERS, _OWN = ("cross-site", "same-site"), "same-origin"
 _FOR = re.compile(rb"\n(sec-fetch-(?:site|mode|dest)):[ \t]*([a-z-]*)", re.IGNORECASE)
 
 #: a head begins with a letter of this or more; an attempt at TLS does not
@@ -54,12 +54,14 @@ def is_for_another_page(said: Mapping[str, str]) -> bool:
     """Tell whether another site's page fetches, frames or embeds something: all but a link.
 
     Nothing of the answer is for it, and one such page can ask more than all who share its address.
+    What the browser itself asks for a page, as where it looks for whose passkeys these are, comes
+    from no site (``none``), as a visit does.
 
     :param said: headers, of which browsers send all three, and programs none
     """
     opens = said.get("sec-fetch-mode", "navigate") == "navigate"
     is_link = opens and said.get("sec-fetch-dest", "document") == "document"
-    return said.get("sec-fetch-site") in ANOTHERS and not is_link
+    return said.get("sec-fetch-site", _OWN) != _OWN and not is_link
 
 
 def whose_page(head: bytes) -> dict[str, str]:

@@ -190,7 +190,7 @@ def asked_by(site: str, mode: str = "", dest: str = "", origin: str = ""):
         ("same-site", "navigate", 200),
         ("same-site", "no-cors", 403),
         ("none", "navigate", 200),  # typed: a page that redirects, or a page's Back to one
-        ("none", "no-cors", 200),
+        ("none", "no-cors", 403),
         ("same-origin", "navigate", 204),
         ("same-origin", "no-cors", 204),
     ],
@@ -208,7 +208,7 @@ def test_a_link_that_says_no_mode_is_one(path):
         assert answered(scope)[0]["status"] == status
 
 
-ANOTHERS, OWN = ("cross-site", "same-site"), ("same-origin", "none", "")
+ANOTHERS, OWN = ("cross-site", "same-site", "none"), ("same-origin", "")
 TAKES = [("no-cors", "empty"), ("no-cors", "image"), ("cors", "script"), ("no-cors", "")]
 TAKES += [("navigate", "iframe"), ("navigate", "object"), ("navigate", "embed"), ("", "frame")]
 VISITS = [("navigate", "document"), ("navigate", ""), ("", "")]
@@ -221,7 +221,8 @@ VISITS = [("navigate", "document"), ("navigate", ""), ("", "")]
 def test_other_pages_may_link_here_and_nothing_else(path, method):
     """One, open in one browser, kept everybody at that network address from logging in.
 
-    The way back from a log-in's provider is a link, too.
+    The way back from a log-in's provider is a link, too. A browser that looks for whose passkeys
+    another page asks for comes from no site, and follows redirects of a third.
     """
     for site, (mode, dest) in product(ANOTHERS + OWN, TAKES + VISITS):
         headers = asked_by(site, mode, dest)
