@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import count
@@ -20,16 +19,8 @@ from kgdash.files.event_log import note
 from kgdash.files.lock import locks_awaited
 from kgdash.progress import Progress
 from kgdash.runs.worker import Worker
-from kgdash.ui.runtime.ticket import (
-    OWN_MOST,
-    Asker,
-    GaveUp,
-    RecentUse,
-    Ticket,
-    giver,
-    held_processes,
-    own_line_full,
-)
+from kgdash.ui.runtime.processes import Processes
+from kgdash.ui.runtime.ticket import OWN_MOST, Asker, GaveUp, RecentUse, Ticket, own_line_full
 
 #: how many calls run at once; 0, or unset: everything stays in threads
 SETTING = "KGDASH_WORKERS"
@@ -37,8 +28,8 @@ SETTING = "KGDASH_WORKERS"
 #: kinds of work, in the order in which they come first
 KINDS = ("page", "preparation")
 
-#: calls that run or wait, and processes at most besides those of calls that run
-MOST, _MORE = 16, 2
+#: calls that run or wait
+MOST = 16
 _FULL = f"{MOST} computations are under way or in line: try again when one has ended"
 
 #: seconds of a turn, and between two looks
@@ -148,6 +139,7 @@ class Line:
         self._let_go(ticket)
         with self._changed:
             self._tickets.remove(ticket)
+            self._processes().end_loan()
             self._changed.notify_all()
 
     def _let_go(self, ticket: Ticket) -> None:
@@ -189,14 +181,15 @@ class Line:
             free = self.workers - len(self._busy())
             is_next = ticket in order[: max(0, free)]
             if ticket.worker is None:
-                if not is_next or self._spare(ticket, held_processes(self._tickets)) <= 0:
+                processes = self._processes()
+                if not is_next or processes.spare(ticket) <= 0:
                     return False
-                ticket.begun = ticket.used
+                processes.give(ticket)
                 alive = [worker for worker in self._idle if worker.is_alive()]
                 ticket.worker = alive.pop() if alive else self._start()
                 self._idle = alive
             elif free > 0 and self._gives_up_process(ticket, order):
-                ticket.has_lost |= order[0].asker.owner != ticket.asker.owner
+                ticket.lose(order[0])
                 raise GaveUp
             elif not is_next:
                 return False
@@ -236,17 +229,15 @@ class Line:
         """Return who waits, the next one first."""
         with self._changed:
             waiting = [each for each in self._tickets if each.since is None]
-            held = held_processes(self._tickets)
-            # Who gives has to be paused where somebody may begin.
-            givers = waiting if len(self._busy()) < self.workers else self._tickets
+            processes = self._processes()
             # Of a visitor's calls each would be asked later than the one before, when less is left.
             shares = {(each.rank, each.asker.owner): each.share() for each in waiting}
 
             def key(each: Ticket) -> tuple[Any, ...]:
                 if self._is_held_up(each):
                     return (-1, each.paused)
-                is_stuck = each.worker is None and self._spare(each, held) <= 0
-                is_stuck = is_stuck and giver(each, givers, held) is None
+                is_stuck = each.worker is None and processes.spare(each) <= 0
+                is_stuck = is_stuck and processes.giver(each) is None
                 owner = each.asker.owner
                 own = (other for other in self._tickets if owner and other.asker.owner == owner)
                 before = sum(other.number < each.number for other in own)
@@ -255,30 +246,18 @@ class Line:
 
             return sorted(waiting, key=key)
 
+    def _processes(self) -> Processes:
+        return Processes(self._tickets, self.workers)
+
     def _busy(self) -> list[Ticket]:
         """Return who runs, but for those that wait for a lock."""
         return [each for each in self._tickets if each.is_busy]
 
-    def _spare(self, ticket: Ticket, held: Counter[str]) -> int:
-        """Return how many processes a call may have, started already or not.
-
-        Preparations hold as many as run at once: no page waits until one was stopped. Who lost one
-        leaves the last to others in line while its visitor's other calls go on. The first of a
-        visitor's has one more, if nobody gives one.
-        """
-        ranks = [each.rank for each in self._tickets if each.worker]
-        owner, spare = ticket.asker.owner, self.workers + _MORE - len(ranks)
-        if ticket.has_lost and held[owner]:
-            spare -= any(each.asker.owner != owner for each in self._tickets)
-        if ticket.rank:
-            return min(spare, self.workers - sum(map(bool, ranks)))
-        return spare + (not held[owner] and giver(ticket, self._tickets, held) is None)
-
     def _gives_up_process(self, ticket: Ticket, order: list[Ticket]) -> bool:
         """Tell whether the next one has no process and takes it from this paused call."""
-        first, held = order[0], held_processes(self._tickets)
-        needs = first.worker is None and self._spare(first, held) <= 0
-        return needs and giver(first, order, held) is ticket
+        first, processes = order[0], self._processes()
+        needs = first.worker is None and processes.spare(first) <= 0
+        return needs and processes.giver(first) is ticket
 
     def _is_held_up(self, ticket: Ticket) -> bool:
         """Tell whether a call was paused long and may hold an awaited lock."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kgdash.errors import OwnLineFull
@@ -13,6 +12,10 @@ from kgdash.runs.worker import Worker
 
 #: calls of one visitor and kind that run or wait
 OWN_MOST = 4
+
+#: seconds for which a call keeps its process, and for which who lost the loan leaves it to others;
+#: twice as many after each time that it was lost, up to so often
+_KEPT, _AGAIN, _DOUBLED = 30.0, 15.0, 4
 
 #: seconds after which use counts for half, and use in seconds that is forgotten
 _HALF, _FORGOTTEN = 30.0, 0.01
@@ -59,8 +62,8 @@ class Ticket:
     ``asker``: who asks; ``lately``: gives the seconds of processes that a visitor used
     in the last minutes; ``used``: those of this call; ``since``: its turn's begin; ``paused``: its
     last one's end; ``is_early``: whether it has its turn before others because it may hold a lock;
-    ``begun``: what it had used when it got its process; ``has_lost``: whether it lost one to
-    another visitor's.
+    ``begun``: what it had used when it got its process; ``is_loan``: whether that is the one on
+    loan; ``losses``: how many it lost to other visitors, and ``loans_lost``: how many loans.
     """
 
     rank: int
@@ -72,7 +75,9 @@ class Ticket:
     paused: float = 0.0
     is_early: bool = False
     begun: float = 0.0
-    has_lost: bool = False
+    is_loan: bool = False
+    loans_lost: int = 0
+    losses: int = 0
     worker: Worker | None = None
     is_refused: bool = False
 
@@ -80,6 +85,26 @@ class Ticket:
     def is_busy(self) -> bool:
         """Whether it runs, and waits for no lock."""
         return self.since is not None and self.worker is not None and not self.worker.waits
+
+    @property
+    def kept(self) -> float:
+        """The seconds of turns that it had with its process, this one not counted."""
+        return self.used - self.begun
+
+    def lose(self, taker: Ticket) -> None:
+        """Note that its process goes to another call, and which process it was."""
+        if taker.asker.owner != self.asker.owner:
+            self.losses += not self.is_loan
+            self.loans_lost += self.is_loan
+
+    def is_due(self) -> bool:
+        """Tell whether it has had its process for its time: longer after each that it lost."""
+        return self.kept >= _KEPT * 2 ** min(self.losses, _DOUBLED)
+
+    def may_borrow(self) -> bool:
+        """Tell whether it may have the loan: who lost it waits longer after each."""
+        waits = _AGAIN * 2 ** min(self.loans_lost, _DOUBLED)
+        return not self.loans_lost or time.monotonic() - self.paused >= waits
 
     def turn(self) -> float:
         """Return the seconds of this turn, 0 between two."""
@@ -98,33 +123,6 @@ class Ticket:
         """
         owner = self.asker.owner
         return self.turn() + (self.lately(owner) if owner else self.used)
-
-    def may_take(self, holder: Ticket, held: Counter[str]) -> bool:
-        """Tell whether it may have another call's process; what a page waits for, preparations'.
-
-        It has it of who holds two more: processes do not go to and fro. Where its visitor has none,
-        it has one of anybody's call that has lost none before; a new one its own visitor's, too.
-
-        :param held: how many processes each visitor's calls have
-        """
-        if holder.worker is None or holder.rank < self.rank:
-            return False
-        mine, theirs = self.asker.owner, holder.asker.owner
-        if holder.rank > self.rank or held[theirs] >= held[mine] + 2:
-            return True
-        return not self.used if mine == theirs else not (held[mine] or holder.has_lost)
-
-
-def held_processes(tickets: Iterable[Ticket]) -> Counter[str]:
-    """Count the processes that the calls of each visitor have."""
-    return Counter(each.asker.owner for each in tickets if each.worker is not None)
-
-
-def giver(taker: Ticket, holders: Iterable[Ticket], held: Counter[str]) -> Ticket | None:
-    """Return which call gives its process: of who has most, the one that loses least."""
-    givers = [each for each in holders if taker.may_take(each, held)]
-    most = {each: (each.rank, held[each.asker.owner], each.begun - each.used) for each in givers}
-    return max(givers, key=most.__getitem__, default=None)
 
 
 def own_line_full(owner: str) -> OwnLineFull:

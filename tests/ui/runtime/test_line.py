@@ -9,6 +9,7 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
 from kgdash.ui.runtime import line as module
+from kgdash.ui.runtime import ticket as tickets
 from kgdash.ui.runtime.line import MOST, SETTING, Line, line
 from kgdash.ui.runtime.ticket import OWN_MOST, Asker
 
@@ -240,9 +241,10 @@ def test_nobody_s_third_process_is_taken_from_who_has_one(one, short_turns):
 def test_who_lost_a_process_takes_it_of_who_has_two_more(one, short_turns):
     calls = [Asked(one, name, owner=name) for name in ("eve", "hal", "ada")]
     wait_until(lambda: all(each.times for each in calls))
-    calls[0].asker.owner = "nobody's"  # who has none by now begins a new one
-    calls.append(Asked(one, "eve's", owner="eve"))
-    wait_until(lambda: calls[-1].times)
+    calls[0].asker.owner = "nobody's"  # who has none by now begins new ones
+    for name in ("the loan", "its next"):
+        calls.append(Asked(one, name, owner="eve" if name == "the loan" else "bob"))
+        wait_until(lambda: calls[-1].times)
     (lost,) = (each for each in one._tickets if each.worker is None)
     for each in one._tickets:
         each.asker.owner = "hal" if each is lost else "eve"
@@ -253,35 +255,27 @@ def test_who_lost_a_process_takes_it_of_who_has_two_more(one, short_turns):
         each.end()
 
 
-def test_who_opens_page_after_page_costs_another_one_beginning(one, short_turns):
+def test_who_opens_page_after_page_costs_another_nothing(one, short_turns):
     """Three calls of one account began again and again, for ever, where another opened pages."""
     hal = [Asked(one, name, owner="hal") for name in "abc"]
     wait_until(lambda: all(each.times for each in hal))
-    steady = Asked(one, "steady", owner="eve")
     for number in range(4):
         eve = Asked(one, f"page {number}", owner="eve")
         wait_until(lambda eve=eve: eve.times)
         eve.stop()
-        time.sleep(0.2)  # in which who lost a process could have begun again
-    steady.stop()
-    assert sum(each.times for each in hal) <= 4
     for each in hal:
         each.go.set()
     for each in hal:
         each.end()
-    assert sum(each.times for each in hal) == 4
+    assert sum(each.times for each in hal) == 3
 
 
-def test_a_visitor_s_first_call_has_a_process_where_all_have_given_theirs(one, short_turns):
-    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob")]
+def test_a_visitor_s_first_call_has_the_loan(one, short_turns):
+    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob", "eve")]
     wait_until(lambda: all(each.times for each in calls))
-    for each in one._tickets:
-        each.has_lost = True
-    calls += [Asked(one, "eve's", owner="eve")]
-    wait_until(lambda: calls[-1].times)
     assert Fake.alive == 4
     calls += [Asked(one, "eve's second", owner="eve")]
-    wait_until(lambda: calls[-1].times)  # her own first has given its process
+    wait_until(lambda: calls[-1].times)  # her own first has given it
     assert Fake.alive == 4
     for each in calls:
         each.go.set()
@@ -291,24 +285,64 @@ def test_a_visitor_s_first_call_has_a_process_where_all_have_given_theirs(one, s
     wait_until(lambda: Fake.alive == 1)
 
 
-def test_who_lost_a_visitor_s_first_process_has_it_back_once_and_keeps_it(one, short_turns):
-    """Who opened page after page kept another's, which had lost its own, for ever."""
-    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob")]
+def test_new_calls_of_many_have_the_loan_however_long_others_compute(one, short_turns):
+    """Four accounts' long calls, of which each had given a process once, left newcomers none."""
+    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob", "dan")]
     wait_until(lambda: all(each.times for each in calls))
     for each in one._tickets:
-        each.has_lost = True
-    calls += [Asked(one, "ian's", owner="ian")]
-    wait_until(lambda: calls[-1].times)
+        each.losses = 9
     for number in range(3):
-        eve = Asked(one, f"page {number}", owner="eve")
-        wait_until(lambda eve=eve, number=number: eve.times or number)
-        eve.stop()
-        wait_until(lambda: calls[-1].times == 2)
+        new = Asked(one, f"page {number}", owner=f"newcomer {number}")
+        wait_until(lambda new=new: new.times)
+        new.end()
+        assert Fake.alive <= 4
     for each in calls:
         each.go.set()
     for each in calls:
         each.end()
-    assert [each.times for each in calls] == [1, 1, 1, 2]
+    assert [each.times for each in calls[:3]] == [1, 1, 1]
+
+
+def test_who_lost_the_loan_has_what_others_kept_for_their_time_and_keeps_it(
+    one, short_turns, monkeypatch
+):
+    """Who opened page after page kept another's, which had lost its own, for ever."""
+    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob")]
+    wait_until(lambda: all(each.times for each in calls))
+    calls += [Asked(one, "ian's", owner="ian")]
+    wait_until(lambda: calls[-1].times)
+    ian = one._tickets[-1]
+    assert ian.is_loan
+    eve = Asked(one, "page", owner="eve")
+    wait_until(lambda: eve.times)
+    assert (ian.loans_lost, ian.losses, ian.worker) == (1, 0, None)
+    monkeypatch.setattr(tickets, "_KEPT", 0.05)
+    wait_until(lambda: ian.worker is not None)
+    assert not ian.is_loan
+    monkeypatch.setattr(tickets, "_KEPT", 1e9)
+    for number in range(3):
+        eve.stop()
+        eve = Asked(one, f"page {number}", owner="eve")
+        wait_until(lambda eve=eve: eve.times)
+    eve.stop()
+    for each in calls:
+        each.go.set()
+    for each in calls:
+        each.end()
+    assert calls[-1].times == 2
+
+
+def test_the_loan_is_kept_by_who_has_it_when_another_ends(one, short_turns):
+    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob", "ian")]
+    wait_until(lambda: all(each.times for each in calls))
+    ian = one._tickets[-1]
+    assert ian.is_loan
+    calls[0].end()
+    assert not ian.is_loan
+    for each in calls[1:]:
+        each.go.set()
+    for each in calls[1:]:
+        each.end()
 
 
 def test_preparations_leave_processes_to_pages(one, short_turns):

@@ -1,8 +1,9 @@
-"""What was used lately counts, and less and less."""
+"""What was used lately counts, less and less; processes are kept for a while."""
 
 import pytest
 
-from kgdash.ui.runtime.ticket import Asker, RecentUse, Ticket, giver, held_processes
+from kgdash.ui.runtime import ticket as module
+from kgdash.ui.runtime.ticket import Asker, RecentUse, Ticket
 
 
 def test_use_counts_for_half_after_half_a_minute_and_is_forgotten():
@@ -37,35 +38,35 @@ def test_a_call_shares_what_its_visitor_used():
     assert Ticket(0, 1, Asker(), used=3.0).share() == 3
 
 
-def held(owner, used=0.0, begun=0.0, **fields):
-    """Make a call that has a process."""
-    return Ticket(0, 1, Asker(owner), used=used, begun=begun, worker=object(), **fields)
+def test_a_process_is_kept_longer_after_each_that_was_lost(monkeypatch):
+    monkeypatch.setattr(module, "_KEPT", 30.0)
+    eve, hal = Asker("eve"), Asker("hal")
+    ticket = Ticket(0, 1, hal, used=129.9, begun=100.0)
+    assert not ticket.is_due()
+    ticket.used = 130.0
+    assert ticket.is_due()
+    ticket.lose(Ticket(0, 2, hal))
+    assert ticket.is_due(), "what a visitor's own call takes is no loss"
+    ticket.lose(Ticket(0, 2, eve))
+    assert not ticket.is_due()
+    ticket.used = 160.0
+    assert ticket.is_due()
+    for _ in range(9):
+        ticket.lose(Ticket(0, 2, eve))
+    ticket.used = 580.0
+    assert ticket.is_due(), "at most sixteen times as long"
 
 
-def test_who_has_two_processes_more_gives_the_one_that_loses_least():
-    tickets = [held("hal", 40), held("hal", 42, begun=40), held("hal", 9), held("ada")]
-    for used in (0, 5):
-        new = Ticket(0, 2, Asker("eve"), used=used)
-        assert giver(new, tickets, held_processes(tickets)) is tickets[1]
-
-
-def test_a_new_call_takes_a_process_of_its_own_visitor_s_before_it_takes_another_s_only_one():
-    tickets = [held("hal", 40), held("hal", 1), held("eve", 30)]
-    number = held_processes(tickets)
-    assert giver(Ticket(0, 2, Asker("eve")), tickets, number) is tickets[2]
-    assert giver(Ticket(0, 2, Asker("eve"), used=5), tickets, number) is None
-
-
-def test_the_only_process_of_a_visitor_is_taken_from_a_call_once():
-    tickets = [held("hal", 40), held("ada", 3, has_lost=True), held("bob", 4)]
-    number = held_processes(tickets)
-    assert giver(Ticket(0, 2, Asker("eve")), tickets, number) is tickets[2]
-    tickets[0].has_lost = tickets[2].has_lost = True
-    assert giver(Ticket(0, 2, Asker("eve")), tickets, number) is None
-
-
-def test_a_page_takes_a_preparation_s_process_first():
-    tickets = [held("eve", 1), Ticket(1, 1, Asker("eve"), used=9, worker=object())]
-    number = held_processes(tickets)
-    assert giver(Ticket(0, 2, Asker("hal"), used=5), tickets, number) is tickets[1]
-    assert giver(Ticket(1, 2, Asker("hal")), tickets[:1], number) is None
+def test_who_lost_the_loan_leaves_it_to_others_for_a_while(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    ticket = Ticket(0, 1, Asker("hal"), used=5.0, paused=100.0)
+    assert ticket.may_borrow()
+    ticket.is_loan = True
+    for waits in (30, 60, 120, 240, 240):
+        ticket.lose(Ticket(0, 2, Asker("eve")))
+        now[0] = 100.0 + waits - 0.1
+        assert not ticket.may_borrow()
+        now[0] = 100.0 + waits
+        assert ticket.may_borrow()
+    assert ticket.losses == 0
