@@ -6,7 +6,7 @@ and the array is made of the bytes here.
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -162,7 +162,7 @@ class _ArrayMachine(PickleMachine):
             raise self.refused(f"{full:.120}")
         return _Name(full)
 
-    def call(self, function: object, arguments: object, keywords: Mapping[str, Any]) -> object:
+    def call(self, function: object, arguments: object) -> object:
         match function, arguments:
             case _Name(), () if function == self.dicts:
                 self.containers_left -= 1

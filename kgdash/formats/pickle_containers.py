@@ -5,7 +5,7 @@ call, ``set`` and ``collections.defaultdict``, are never looked up either.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from kgdash.errors import KgdashError
@@ -93,7 +93,7 @@ class _ContainerMachine(PickleMachine):
             raise self.refused(f"{full:.120}")
         return _Name(full)
 
-    def call(self, function: object, arguments: object, keywords: Mapping[str, Any]) -> object:
+    def call(self, function: object, arguments: object) -> object:
         """Make the container that ``set(items)`` or ``defaultdict(set)`` would make."""
         match function, arguments:
             case _Name(), (list() | set() | tuple() as items,) if function in _SETS:

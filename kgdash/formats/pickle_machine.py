@@ -10,7 +10,7 @@ for sets of queries. Whatever neither admits is refused.
 
 import math
 import pickletools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import IO, Any
 
 from kgdash.errors import KgdashError
@@ -73,9 +73,13 @@ class PickleMachine:
         """Return what stands for a class or function that the file names."""
         raise self.refused(f"{module}.{name:.120}")
 
-    def call(self, function: object, arguments: object, keywords: Mapping[str, Any]) -> object:
+    def call(self, function: object, arguments: object) -> object:
         """Return what stands for a call."""
         raise self.refused(f"a call of {function!s:.60}")
+
+    def make(self, kind: object, arguments: object) -> object:
+        """Return what stands for an object of a class, made without its ``__init__``."""
+        return self.call(kind, arguments)
 
     def set_state(self, target: object, state: object) -> None:
         """Note the state that the file gives to what `call` returned."""
@@ -171,12 +175,10 @@ class PickleMachine:
                 self.name(module, name)
             case "STACK_GLOBAL":
                 self.name(*(self.expect(part, str) for part in self.last(2)))
-            case "REDUCE" | "NEWOBJ":
-                function, arguments = self.last(2)
-                self.stack.append(self.call(function, arguments, {}))
-            case "NEWOBJ_EX":
-                function, arguments, keywords = self.last(3)
-                self.stack.append(self.call(function, arguments, self.expect(keywords, dict)))
+            case "REDUCE":
+                self.stack.append(self.call(*self.last(2)))
+            case "NEWOBJ":
+                self.stack.append(self.make(*self.last(2)))
             case "BUILD":
                 (state,) = self.last(1)
                 self.set_state(self.stack[-1], state)

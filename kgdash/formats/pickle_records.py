@@ -1,10 +1,11 @@
 """Models out of pickles, as records: the policy of `pickle_machine` for PyKEEN's files.
 
 A function that the pickle names becomes a :class:`Global`, calling it a :class:`Call`. What the
-records mean is for others to say. Names outside the lists below are refused even so.
+records mean is for others to say. Names outside the lists below are refused even so, and so is what
+picklers never write: of it Python could make something else than the records say.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +52,22 @@ ADMITTED_NAMES = frozenset(
         ),
     }
 )
+_ORDERED = "collections.OrderedDict"
+
+#: the attributes that torch gives to a dict of weights
+_SAID = frozenset({"_metadata"})
+
+#: what picklers call; of all else that is named they make an object, without its ``__init__``
+_CALLED = frozenset(
+    {
+        "builtins.getattr",
+        "builtins.set",
+        _ORDERED,
+        "functools.partial",
+        "torch._utils._rebuild_parameter",
+        "torch._utils._rebuild_tensor_v2",
+    }
+)
 #: the only attributes that PyKEEN's files take from anything: torch.mean and the like
 ADMITTED_FUNCTIONS = frozenset({"mean", "sum", "clamp"})
 
@@ -64,11 +81,10 @@ class Global:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A class or function that the file calls; never called."""
+    """A function that the file calls, or a class of which it makes an object; never called."""
 
     name: str
     args: tuple[Any, ...]
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
     state: Any = None
     items: dict[str | int, Any] = field(default_factory=dict)
 
@@ -96,7 +112,6 @@ class _RecordMachine(PickleMachine):
             "STACK_GLOBAL",
             "REDUCE",
             "NEWOBJ",
-            "NEWOBJ_EX",
             "BUILD",
         ]
     )
@@ -105,6 +120,7 @@ class _RecordMachine(PickleMachine):
     def __init__(self, where: str, persistent: Callable[[object], Any]) -> None:
         super().__init__(where)
         self._persistent = persistent
+        self._states: dict[int, object] = {}
 
     def persistent(self, key: object) -> object:
         return self._persistent(key)
@@ -118,11 +134,13 @@ class _RecordMachine(PickleMachine):
             return Global(full)
         raise self.refused(f"{full:.120}")
 
-    def call(self, function: object, arguments: object, keywords: Mapping[str, Any]) -> object:
+    def call(self, function: object, arguments: object) -> object:
         args = self.expect(arguments, tuple)
         name = self.expect(function, Global).name
+        if name not in _CALLED or (name == _ORDERED and args):
+            raise self.refused(f"a call of {name:.120}{brief(args)}")
         if name != "builtins.getattr":
-            return Call(name, args, keywords)
+            return Call(name, args)
         match args:
             case (Global(name="torch._C._VariableFunctionsClass"), str(attribute)) if (
                 attribute in ADMITTED_FUNCTIONS
@@ -130,8 +148,23 @@ class _RecordMachine(PickleMachine):
                 return Global(f"torch.{attribute}")
         raise self.refused(f"builtins.getattr{brief(args)}")
 
+    def make(self, kind: object, arguments: object) -> object:
+        args = self.expect(arguments, tuple)
+        name = self.expect(kind, Global).name
+        if name in _CALLED:
+            raise self.refused(f"an object of {name}")
+        return Call(name, args)
+
     def set_state(self, target: object, state: object) -> None:
-        self.expect(target, Call).state = state
+        """Note the one state of an object, which Python copies: it must not change after."""
+        call = self.expect(target, Call)
+        of_tensor = call.name.startswith("torch._utils.")
+        of_dict = call.name == _ORDERED and not (isinstance(state, dict) and set(state) <= _SAID)
+        if of_tensor or of_dict or call.state is not None or id(state) in self._states:
+            raise self.refused(f"a state of {call.name:.120} that no pickler writes")
+        call.state = state
+        if isinstance(state, dict):
+            self._states[id(state)] = state
 
     def brief(self, value: object) -> str:
         return brief(value)
@@ -142,8 +175,10 @@ class _RecordMachine(PickleMachine):
                 raise self.refused(f"the pickle puts {brief(key)} where a name belongs")
 
     def items_of(self, target: object) -> Any:
-        if isinstance(target, Call) and target.name == "collections.OrderedDict":
+        if isinstance(target, Call) and target.name == _ORDERED:
             return target.items
+        if id(target) in self._states:
+            raise self.refused("a state that changes after it was given")
         return target
 
 

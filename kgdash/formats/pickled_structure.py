@@ -14,25 +14,23 @@ from kgdash.formats.pickle_records import CURE, Call, Global, brief, parse
 from kgdash.formats.pickled_modules import (
     MAX_LETTERS,
     MAX_NODES,
-    is_module,
+    PARTS,
     mapping,
     own_tensors,
     walk_modules,
 )
 from kgdash.scoring.build_model import is_train_only
 
-#: of a module's state, what is described for itself
-_PARTS = ("_modules", "_parameters", "_buffers")
+#: vectors that PyKEEN keeps once they are made of the weights, and scores by from then on
+CACHES = frozenset({"enriched_embeddings", "enriched_representations"})
 
-#: attributes of modules that have no part in scoring: bookkeeping of torch, and PyKEEN's caches
+#: attributes of modules that have no part in scoring: bookkeeping of torch
 _IGNORED = frozenset(
     {
         "training",
         "_is_full_backward_hook",
         "_non_persistent_buffers_set",
         "_random_seed",
-        "enriched_embeddings",
-        "enriched_representations",
     }
 )
 _IGNORED_ENDINGS = ("initializer", "initializer_kwargs", "constrainer")
@@ -56,22 +54,23 @@ class _TensorlessPickler(pickle.Pickler):
 
 
 def describe(modules: list[tuple[str, Call]], where: str) -> dict[str, str]:
-    """Describe everything that has a part in scoring except the weights: path → value."""
+    """Describe everything that has a part in scoring except weights and `CACHES`: path → value."""
     out = _Description(where)
     for prefix, module in modules:
-        if module.name.startswith("torch.nn.modules.dropout."):
-            continue
+        is_dropout = module.name.startswith("torch.nn.modules.dropout.")
         children = mapping(module.state["_modules"]) or {}
         is_called_in_order = module.name.startswith("torch.nn.modules.container.")
         order = f" of {', '.join(map(str, children))}" if is_called_in_order else ""
-        out.said[prefix.rstrip(".")] = f"{module.name}{order}"
+        if not is_dropout:
+            out.said[prefix.rstrip(".")] = f"{module.name}{order}"
         for name, value in own_tensors(module):
             out.said[f"{prefix}{name}"] = "None" if value is None else "tensor"
-        others = ((name, value) for name, value in children.items() if not is_module(value))
-        for name, value in chain(others, module.state.items()):
+        absent = ((name, None) for name, value in children.items() if value is None)
+        for name, value in chain(absent, module.state.items()):
             path = f"{prefix}{name}"
             out.count(path)
-            if name not in _PARTS and not _is_ignored(str(name), value, path):
+            of_dropout = is_dropout and name in ("p", "inplace") and isinstance(value, int | float)
+            if name not in PARTS and not of_dropout and not _is_ignored(str(name), value, path):
                 _flatten(value, path, out)
     return out.said
 
@@ -96,9 +95,8 @@ def _is_ignored(name: str, value: object, path: str) -> bool:
     if "hooks" in name:
         return mapping(value) == {}
     dropout = "drop" in name and (value is None or isinstance(value, int | float))
-    return (
-        dropout or name in _IGNORED or name.endswith(_IGNORED_ENDINGS) or is_train_only(f"{path}.*")
-    )
+    absent = value is None and is_train_only(f"{path}.*")
+    return dropout or absent or name in _IGNORED | CACHES or name.endswith(_IGNORED_ENDINGS)
 
 
 def _flatten(value: object, path: str, out: _Description) -> None:
@@ -106,15 +104,18 @@ def _flatten(value: object, path: str, out: _Description) -> None:
     out.count(path)
     inner: dict[Any, Any] = {}
     if isinstance(value, Call) and not value.name.startswith("torch._utils._rebuild_"):
-        inner = {"args": value.args, "kwargs": value.kwargs, "state": value.state} | value.items
+        inner = {"args": value.args, "state": value.state, "items": value.items}
     elif isinstance(value, dict):
         inner = value
     elif isinstance(value, list | tuple):
         inner = dict(enumerate(value))
+    elif isinstance(value, set):
+        inner = dict.fromkeys(sorted(value))
     said = brief(value)
     out.said[path] = "tensor" if said.startswith("torch._utils._rebuild_") else said
     for key, item in inner.items():
-        _flatten(item, f"{path}.{key}", out)
+        plain = type(key) is int or key.isidentifier()
+        _flatten(item, f"{path}.{key if plain else repr(key)}", out)
 
 
 def check_same(file: dict[str, str], rebuilt: dict[str, str], name: str, path: Path) -> None:

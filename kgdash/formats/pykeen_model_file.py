@@ -17,9 +17,9 @@ import torch
 from kgdash.errors import KgdashError
 from kgdash.formats.pickle_records import CURE, Call, brief
 from kgdash.formats.pickled_modules import is_module, mapping, own_tensors, walk_modules
-from kgdash.formats.pickled_structure import check_same, describe, describe_model
+from kgdash.formats.pickled_structure import CACHES, check_same, describe, describe_model
 from kgdash.formats.torch_archive import damage_refused, read_inert, rebuild_tensor
-from kgdash.scoring.build_model import is_train_only, skeleton
+from kgdash.scoring.build_model import build_model, is_train_only, skeleton
 from kgdash.scoring.model_spec import ModelSpec, Scalar, constructor_arguments, model_class
 
 #: argument -> where the modules keep it; the first place that exists counts
@@ -64,6 +64,9 @@ _LENGTHS = {
 #: bytes that weights may share with others, whatever they are
 _SHARED = 2**24
 
+#: by which part of the largest number what one machine made of weights differs from another's
+_SAME = 1e-3
+
 _ABSENT = object()
 
 
@@ -107,7 +110,9 @@ def read_pickled_model(path: Path) -> PickledModel:
         triples = np.zeros((1, 3), dtype=np.int64)
         rebuilt = skeleton(spec, triples, entities, relations, str(path))
         check_same(describe(modules, str(path)), describe_model(rebuilt), spec.name, path)
-    return PickledModel(spec, state, entities, relations)
+        model = PickledModel(spec, state, entities, relations)
+        _check_caches(model, modules, storages, path)
+    return model
 
 
 def _check_root(root: object, path: Path) -> None:
@@ -130,6 +135,46 @@ def _check_own(state: Mapping[str, torch.Tensor], path: Path) -> None:
             f"{path}: its weights are {named:,} bytes, of which the file has {held:,}: the rest "
             "are the same numbers again; save a model whose parts are each its own"
         )
+
+
+def _check_caches(
+    model: PickledModel,
+    modules: list[tuple[str, Call]],
+    storages: Mapping[str, bytearray],
+    path: Path,
+) -> None:
+    """Refuse vectors that PyKEEN kept, and scores by, if they are not what the weights make."""
+    kept = [
+        (prefix, name, module.state[name])
+        for prefix, module in modules
+        for name in CACHES & module.state.keys()
+        if module.state[name] is not None
+    ]
+    if not kept:
+        return
+    edges = [
+        t.shape[-1] for n, t in model.state.items() if n.endswith((".edge_type", ".edge_types"))
+    ]
+    triples = np.zeros((max(edges, default=1), 3), dtype=np.int64)
+    sizes = (model.num_entities, model.num_relations)
+    rebuilt = build_model(model.spec, triples, *sizes, model.state, str(path))
+    with torch.no_grad():
+        for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
+            part(None)
+    for prefix, name, record in kept:
+        made = getattr(rebuilt.get_submodule(prefix.rstrip(".")), name, None)
+        for own, one in zip(_several(made), _several(record), strict=True):
+            found = rebuild_tensor(one, storages, f"{prefix}{name}", str(path))
+            same = found.shape == own.shape
+            if not same or not (found - own).abs().max() <= _SAME * own.abs().max():
+                raise KgdashError(
+                    f"{path}: PyKEEN scores by {prefix}{name}, which is not what the weights make; "
+                    "call the model's post_parameter_update() and save it again"
+                )
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _counts(root: Call, state: Mapping[str, torch.Tensor], path: Path) -> tuple[int, int, bool]:

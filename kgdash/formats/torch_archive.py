@@ -62,9 +62,12 @@ def read_inert(path: Path) -> tuple[Any, dict[str, bytearray]]:
             if f"{root}/byteorder" in sizes and archive.read(f"{root}/byteorder") != b"little":
                 raise KgdashError(f"{path}: written on a big-endian machine, which is not read")
             storages: dict[str, bytearray] = {}
+            dtypes: dict[str, torch.dtype] = {}
 
             def persistent(pid: object) -> Storage:
                 storage = _storage(pid, path)
+                if dtypes.setdefault(storage.key, storage.dtype) is not storage.dtype:
+                    raise KgdashError(f"{path}: storage {storage.key} is of two types; {CURE}")
                 name = f"{root}/data/{storage.key}"
                 wanted = storage.numel * storage.dtype.itemsize
                 if sizes.get(name, -1) != wanted:
@@ -118,8 +121,10 @@ def _entries(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
     """Return the sizes of an archive's entries, refusing what torch never writes."""
     sizes: dict[str, int] = {}
     for entry in archive.infolist():
-        parts = entry.filename.split("/")
+        parts, (_, _, inner) = entry.filename.split("/"), entry.filename.partition("/")
         odd = "\\" in entry.filename or any(part in ("", ".", "..") for part in parts)
+        # Torch asks for names of any case, and for a program instead where there are constants.
+        odd = odd or inner != inner.lower() or inner == "constants.pkl"
         if odd or len(parts) < 2 or entry.filename in sizes:
             raise KgdashError(f"{path}: odd name {entry.filename!r:.80} in the archive; {CURE}")
         packed = entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size

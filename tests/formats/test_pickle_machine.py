@@ -78,6 +78,14 @@ def test_hostile_pickles_are_refused_by_name_and_do_not_run(name, protocol, tmp_
     assert not marker.exists()
 
 
+def test_what_a_call_would_change_is_not_read_as_it_was(tmp_path):
+    """Read, the file set weights to 0; where it stands nothing is looked at."""
+    model = make("TransE")
+    part = model.entity_representations[0]
+    part.initializer = Payload(torch.nn.init.zeros_, part._embeddings.weight)
+    assert "refused: a call of torch.nn.init.zeros_" in refusal(save(model, tmp_path / "m.pkl"))
+
+
 def test_payload_inside_a_real_model_is_refused(tmp_path):
     model = make("TransE")
     marker = tmp_path / "marker"
@@ -91,7 +99,7 @@ def test_admitted_names_are_never_called(tmp_path, monkeypatch):
     path = save(Payload(DistMult, 1), tmp_path / "m.pkl")
     monkeypatch.setattr(DistMult, "__init__", lambda *args: called.append(args))
     before = sum(type(thing) is DistMult for thing in gc.get_objects())
-    assert "expected a PyKEEN model, found pykeen.models" in refusal(path)
+    assert "refused: a call of pykeen.models" in refusal(path)
     assert not called
     assert sum(type(thing) is DistMult for thing in gc.get_objects()) <= before
 

@@ -1,11 +1,19 @@
 """PyKEEN's pickles: read without running them, rebuilt exactly, or refused with a reason."""
 
+import copy
+from functools import partial
+from itertools import combinations
+
 import pytest
 import torch
 from pykeen.models import TransE, model_resolver
+from pykeen.regularizers import LpRegularizer
 
+from kgdash.formats.pickled_modules import walk_modules
+from kgdash.formats.pickled_structure import describe
 from kgdash.formats.pykeen_model_file import read_pickled_model
 from kgdash.formats.run_directory import read_run, write_run
+from kgdash.formats.torch_archive import read_inert
 from tests.support.fakes import make_graph
 from tests.support.pickled_models import (
     DIM,
@@ -116,9 +124,6 @@ def test_changed_attributes_are_refused(tmp_path):
     model.interaction.hr2d[3].eps = 0.5
     assert "hr2d.3.eps: file 0.5, rebuilt 1e-05" in refusal(save(model, tmp_path / "m.pkl"))
     model = make("TransE")
-    model.forward = torch.nn.init.zeros_
-    assert "forward: file torch.nn.init.zeros_" in refusal(save(model, tmp_path / "m.pkl"))
-    model = make("TransE")
     model.interaction.register_forward_hook(torch.nn.init.zeros_)
     assert "_forward_hooks" in refusal(save(model, tmp_path / "m.pkl"))
 
@@ -133,6 +138,128 @@ def test_parts_that_are_called_in_another_order_are_refused(name, parts, tmp_pat
     container = model.get_submodule(parts)
     container._modules = dict(reversed(container._modules.items()))
     assert f"{parts}: file torch.nn.modules.container." in refusal(save(model, tmp_path / "m.pkl"))
+
+
+def embedding(model):
+    return model.entity_representations[0]._embeddings
+
+
+def called_first(model):
+    """Give the model a part whose name is the path of another."""
+    parts = model._modules
+    dotted = {"relation_representations.0": model.relation_representations[0]}
+    model._modules = dotted | parts
+
+
+def dropout(model, **state):
+    model.entity_representations[0].dropout = torch.nn.Dropout(0.1)
+    model.entity_representations[0].dropout.__dict__.update(state)
+
+
+def regularizer(model, kind, name):
+    part = model.entity_representations[0]
+    part.__dict__.pop("regularizer", None)
+    part._modules["regularizer"] = kind
+    kind.__dict__[name] = torch.nn.init.zeros_
+
+
+def hooked(model):
+    dropout(model)
+    model.entity_representations[0].dropout.register_forward_hook(torch.nn.init.zeros_)
+
+
+#: changes after which PyKEEN scored otherwise than what was read
+SHADOWS = {
+    "a tensor beside the parameter": (
+        lambda m: embedding(m).__dict__.update(weight=torch.zeros(ENTITIES, DIM)),
+        "entity_representations.0._embeddings has a part 'weight'",
+    ),
+    "a path as a name": (called_first, "the model has a part 'relation_representations.0'"),
+    "no name": (lambda m: m._modules.update({"": None}), "the model has a part ''"),
+    "a number as a name": (lambda m: m.__dict__.update({1: 2}), "the model has a part 1"),
+    "a method": (
+        lambda m: setattr(m, "forward", torch.nn.init.zeros_),
+        "the model has a part 'forward'",
+    ),
+    "a method of a dropout": (
+        lambda m: dropout(m, forward=torch.nn.Softmin(dim=-1)),
+        "entity_representations.0.dropout has a part 'forward'",
+    ),
+    "what a dropout has besides": (lambda m: dropout(m, x=1), "dropout.x: file 1, rebuilt nothing"),
+    "a dropout's hook": (hooked, "dropout._forward_hooks"),
+    "a method of the loss": (
+        lambda m: m.loss.__dict__.update(
+            train=partial(torch.nn.init.constant_, embedding(m).weight)
+        ),
+        "loss has a part 'train'",
+    ),
+    "a method of a regularizer": (
+        lambda m: regularizer(m, LpRegularizer(), "update"),
+        "entity_representations.0.regularizer has a part 'update'",
+    ),
+    "another regularizer": (
+        lambda m: regularizer(m, torch.nn.ReLU(), "other"),
+        "entity_representations.0.regularizer: found torch.nn.modules.activation.ReLU",
+    ),
+    "a regularizer that is no part": (
+        lambda m: m.entity_representations[0].__dict__.update(regularizer=torch.nn.ReLU()),
+        "regularizer: file torch.nn.modules.activation.ReLU, rebuilt nothing",
+    ),
+    "a part that is none": (
+        lambda m: m._modules.update(interaction=torch.nn.ReLU),
+        "interaction: found torch.nn.modules.activation.ReLU",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", SHADOWS)
+def test_what_stands_before_what_is_read_is_refused(change, tmp_path):
+    model = make("DistMult")
+    shadow, message = SHADOWS[change]
+    shadow(model)
+    assert message in refusal(save(model, tmp_path / "m.pkl"))
+
+
+def test_names_of_nested_values_are_not_taken_for_paths(tmp_path):
+    """By its path {"a.b": 1} was {"a": {"b": 1}}."""
+    said = []
+    for value in ({"a": {}, "a.b": 1}, {"a": {"b": 1}}, {"a": {"1": 1}}, {"a": {1: 1}}):
+        model = make("UM")
+        model.interaction.extra = value
+        said.append(refusal(save(model, tmp_path / "m.pkl")))
+        root, _ = read_inert(tmp_path / "m.pkl")
+        said[-1] = describe(list(walk_modules(root, "x")), "x")
+    assert all(one != other for one, other in combinations(said, 2))
+
+
+@pytest.mark.parametrize(("name", "inverse"), [("RGCN", False), ("CompGCN", True)])
+def test_what_pykeen_keeps_is_what_the_weights_make(name, inverse, tmp_path):
+    """PyKEEN scored by it, and what was read by the weights."""
+    model = make(name, inverse)
+    with torch.no_grad():
+        model.predict_t(torch.tensor([[0, 0]]))
+        assert_same_scores(save(model, tmp_path / "m.pkl"), model)
+        kept = [
+            (each, key)
+            for each in model.modules()
+            for key in ("enriched_embeddings", "enriched_representations")
+            if each.__dict__.get(key) is not None
+        ]
+        for each, key in kept:
+            value = each.__dict__[key]
+            other = (value[0], value[1] + 1) if isinstance(value, tuple) else value * torch.nan
+            each.__dict__[key] = other
+    assert kept
+    assert f"{kept[0][1]}, which is not" in refusal(save(model, tmp_path / "m.pkl"))
+
+
+def test_models_that_were_read_changed_and_written_again_are_read(tmp_path):
+    model = make("ConvE", True)
+    path = save(model.half().float(), tmp_path / "m.pkl", protocol=2)
+    again = copy.deepcopy(torch.load(path, weights_only=False))
+    assert_same_scores(save(again.train(), path), model)
+    dropout(again, p=0.7, inplace=True)
+    assert_same_scores(save(again, path), model)
 
 
 def test_wrapped_models_are_refused_by_the_class_that_is_in_the_way(tmp_path):

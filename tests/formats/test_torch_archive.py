@@ -79,6 +79,25 @@ def test_foreign_and_odd_archives(transe, tmp_path):
     assert "big-endian" in refusal(path)
     repack(transe, path, lambda n, d: ("" if n.endswith("data/0") else n, d))
     assert "found nothing" in refusal(path)
+    # Torch looks for names of any case, and runs what is beside constants.
+    for name in ("transe/DATA/0", "transe/ByteOrder", "transe/constants.pkl"):
+        root = zipfile.ZipFile(transe).namelist()[0].partition("/")[0]
+        repack(transe, path, lambda *entry: entry)
+        with zipfile.ZipFile(path, "a") as file:
+            file.writestr(name.replace("transe", root), b"")
+        assert "odd name" in refusal(path)
+
+
+def test_a_storage_of_two_types_is_refused(tmp_path):
+    """Torch takes the first for both."""
+    path = tmp_path / "m.pkl"
+    torch.save([torch.zeros(2), torch.ones(2, dtype=torch.int32)], path)
+
+    def both(name, data):
+        return (name, data.replace(b"X\1\0\0\0" + b"1", b"X\1\0\0\0" + b"0"))
+
+    repack(path, tmp_path / "two.pkl", both)
+    assert "storage 0 is of two types" in refusal(tmp_path / "two.pkl")
 
 
 def test_a_long_listing_is_refused_before_it_is_read(tmp_path):

@@ -89,9 +89,12 @@ def _configured(config: object, path: Path) -> tuple[str, bool, int | None]:
             f"{path}: model {brief(model)} is not read; expected {', '.join(_MODELS)}, or "
             f"{_RECIPROCAL} of one"
         )
+    general = mapping(options.get(model)) or {}
+    named = general.get("class_name", model)
+    if not isinstance(named, str) or named.lower() != model:
+        raise KgdashError(f"{path}: model {model} of class {brief(named)} is not read")
     if model not in ("transe", "rotate"):
         return model, reciprocal, None
-    general = mapping(options.get(model)) or {}
     norm = (own or {}).get("l_norm", general.get("l_norm", 1))
     if not isinstance(norm, int | float) or norm != norm // 1:
         raise KgdashError(f"{path}: l_norm {norm!r:.40} is not read; expected 1 or 2")
@@ -99,11 +102,16 @@ def _configured(config: object, path: Path) -> tuple[str, bool, int | None]:
 
 
 def _weights(found: Mapping[str, np.ndarray], kind: str, path: Path) -> np.ndarray:
-    for wrapper in ("", "_base_model."):
-        for name in ("_embeddings", "embeddings"):
-            values = found.get(f"{wrapper}_{kind}_embedder.{name}.weight")
-            if values is not None:
-                return values
+    names = (
+        f"{wrapper}_{kind}_embedder.{name}.weight"
+        for wrapper in ("", "_base_model.")
+        for name in ("_embeddings", "embeddings")
+    )
+    several = [found[name] for name in names if name in found]
+    if any(not np.array_equal(several[0], each) for each in several):
+        raise KgdashError(f"{path}: vectors of {kind} stand there twice, and differ")
+    if several:
+        return several[0]
     raise KgdashError(
         f"{path}: no vectors of a lookup embedder of {kind}; it holds "
         f"{', '.join(sorted(found))[:200] or 'no tensors'}"

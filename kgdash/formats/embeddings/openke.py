@@ -24,9 +24,14 @@ _COMPLEX = tuple(
 )
 _ENTITIES, _RELATIONS = "ent_embeddings.weight", "rel_embeddings.weight"
 
-#: single numbers of its modules
-_CONSTANTS = {"zero_const", "pi_const", "margin", "embedding_range"} | {
-    f"{kind}_embedding_range" for kind in ("ent", "rel")
+#: single numbers of its modules → what they always are, of those that its code sets
+_CONSTANTS = {
+    "zero_const": 0.0,
+    "pi_const": math.pi,
+    "margin": None,
+    "embedding_range": None,
+    "ent_embedding_range": None,
+    "rel_embedding_range": None,
 }
 
 
@@ -36,6 +41,7 @@ def read_openke(path: Path, options: Options) -> Embedding:
     :raises KgdashError: if the model is not one that is read, or has to be named
     """
     state = read_state(path)
+    _check_constants(state, path)
     interaction, entities, relations, notes = _model(state, options, path)
     norm = None
     if interaction == "TransE":
@@ -57,11 +63,21 @@ def read_openke(path: Path, options: Options) -> Embedding:
     )
 
 
+def _check_constants(state: dict[str, np.ndarray], path: Path) -> None:
+    """Refuse numbers by which OpenKE would score otherwise than what is read."""
+    for name in _CONSTANTS.keys() & state.keys():
+        found, always = state[name], _CONSTANTS[name]
+        if found.size != 1 or np.iscomplexobj(found):
+            raise KgdashError(f"{path}: expected one number as {name}; found shape {found.shape}")
+        if always is not None and found.item() != np.float32(always):
+            raise KgdashError(f"{path}: expected {name} {always:.6g}; found {found.item():.6g}")
+
+
 def _model(
     state: dict[str, np.ndarray], options: Options, path: Path
 ) -> tuple[str, np.ndarray, np.ndarray, tuple[str, ...]]:
     names = set(state)
-    weights = names - _CONSTANTS
+    weights = names - _CONSTANTS.keys()
     if set(_COMPLEX) == weights:  # Analogy has these, and more
         parts = [state[name] for name in _COMPLEX]
         fit = parts[0].shape == parts[1].shape and parts[2].shape == parts[3].shape
@@ -78,7 +94,7 @@ def _model(
             note = "OpenKE's SimplE predicts by h, r and t alone: it was taken as DistMult"
             return "DistMult", entities, relations, (note,)
         if not other and "rel_embedding_range" in names:
-            span = float(np.max(np.abs(state["rel_embedding_range"]), initial=0))
+            span = state["rel_embedding_range"].item()
             if not 0 < span < math.inf:
                 raise KgdashError(f"{path}: expected a rel_embedding_range above 0; found {span}")
             return "RotatE", entities, (relations * (math.pi / span)).astype(np.float32), ()

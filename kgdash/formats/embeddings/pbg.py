@@ -153,31 +153,30 @@ def _config(path: Path) -> _Config:
         path,
         entity,
         partitions,
-        tuple(_text(each, "name", None, path) for each in relations),
-        tuple(_text(each, "operator", "none", path) for each in relations),
-        _text(said, "comparator", "cos", path),
-        said.get("dynamic_relations", False) is True,
-        said.get("global_emb", True) is True,
+        tuple(_said(each, "name", None, path) for each in relations),
+        tuple(_said(each, "operator", "none", path) for each in relations),
+        _said(said, "comparator", "cos", path),
+        _said(said, "dynamic_relations", False, path),
+        _said(said, "global_emb", True, path),
         max_norm,
     )
     for operator in config.operators:
-        if config.comparator not in _READ.get(operator, ()) or operator not in (
-            config.operator,
-            "none",
-        ):
+        known = config.comparator in _READ.get(operator, ())
+        if not known or operator not in (config.operator, "none"):
             several = ", ".join(dict.fromkeys(config.operators))
-            known = "; ".join(f"{name} with {', '.join(by)}" for name, by in _READ.items())
+            read = "; ".join(f"{name} with {', '.join(by)}" for name, by in _READ.items())
             raise KgdashError(
                 f"{path}: operators {several:.80} with comparator {config.comparator:.40} are not "
-                f"read; read is one of {known}"
+                f"read; read is one of {read}"
             )
     return config
 
 
-def _text(said: Mapping[str, Any], key: str, default: str | None, path: Path) -> str:
-    value = said.get(key, default)
-    if not isinstance(value, str):
-        raise KgdashError(f"{path}: expected text as {key}; found {value!r:.40}")
+def _said(said: Mapping[str, Any], key: str, default: str | bool | None, path: Path) -> Any:
+    value, flag = said.get(key, default), isinstance(default, bool)
+    if not isinstance(value, bool if flag else str):
+        kind = "true or false" if flag else "text"
+        raise KgdashError(f"{path}: expected {kind} as {key}; found {value!r:.40}")
     return value
 
 

@@ -126,12 +126,23 @@ def test_reciprocal_relations_score_heads(tmp_path):
         ({"model": [[1], [1]]}, "model list is not read; expected complex"),
         ({"model": "transe", "transe": {"l_norm": 3.0}}, "l_norm 3 is not read"),
         ({"model": "transe", "transe": {"l_norm": "x"}}, "l_norm 'x' is not read"),
+        ({"model": "cp", "cp": {"class_name": "TransE"}}, "model cp of class 'TransE' is not read"),
         (None, "holds no options of LibKGE's"),
     ],
 )
 def test_what_is_refused(options, message, tmp_path):
     path = save(tmp_path, options, vectors(14, D), vectors(55, D))
     with pytest.raises(KgdashError, match=message):
+        read_libkge(path, Options())
+
+
+def test_vectors_that_stand_there_twice_are_the_same(tmp_path):
+    path = save(tmp_path, {"model": "distmult"}, vectors(14, D), vectors(55, D))
+    content = torch.load(path, weights_only=False)
+    state = content["model"][0]
+    state["_base_model._entity_embedder._embeddings.weight"] = torch.zeros(14, D)
+    torch.save(content, path)
+    with pytest.raises(KgdashError, match="vectors of entity stand there twice, and differ"):
         read_libkge(path, Options())
 
 

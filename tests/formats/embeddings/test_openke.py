@@ -141,6 +141,15 @@ def test_scores_are_its_models(name, tmp_path):
         (PAIR, "may be of several models"),
         (PAIR | {"norm_vector.weight": R}, "no model of OpenKE's that is read"),
         (PAIR | {"rel_embedding_range": np.zeros(1)}, "rel_embedding_range above 0"),
+        # Of a range below 0 the sign was left out, and another pi was, both without a word.
+        (
+            PAIR | {"rel_embedding_range": -np.ones(1, np.float32)},
+            "rel_embedding_range above 0; found -1.0",
+        ),
+        (CASES["RotatE"][0] | {"pi_const": np.ones(1)}, "expected pi_const 3.14159; found 1"),
+        (PAIR | {"zero_const": np.ones(1)}, "expected zero_const 0; found 1"),
+        (PAIR | {"rel_embedding_range": np.ones(2)}, r"one number as rel_.*; found shape \(2,\)"),
+        (PAIR | {"margin": np.ones(1, np.complex64)}, "expected one number as margin"),
         ({}, "no model of OpenKE's that is read"),
         (dict.fromkeys(_COMPLEX, np.ones(())), "no model of OpenKE's that is read"),
         # Analogy: ComplEx, and a DistMult beside it, of which half was left out without a word.

@@ -252,6 +252,10 @@ REFUSED = {
     "no relations": (with_config(relations=[]), "expected entities and relations"),
     "no objects": (with_config(relations=["a"]), "expected what entities and relations are"),
     "no name": (with_config(relations=[{}]), "expected text as name; found None"),
+    "a flag that is a number": (
+        with_config(dynamic_relations=1),
+        "expected true or false as dynamic_relations; found 1",
+    ),
     "no partitions": (with_config(num_partitions=0), "expected num_partitions of 1 or more"),
     "a norm below 0": (with_config(max_norm=-1), "expected a max_norm above 0; found -1"),
     "too few names": (short_names, "has 2 names, .*embeddings_all_0.v7.h5 14 rows"),
