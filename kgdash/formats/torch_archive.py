@@ -12,7 +12,7 @@ import torch
 from kgdash.errors import KgdashError
 from kgdash.files.regular import check_regular
 from kgdash.formats.pickle_records import CURE, Call, Global, brief, parse
-from kgdash.formats.zip_listing import open_zip
+from kgdash.formats.zip_listing import check_end, open_zip
 
 #: the largest pickle inside a model's archive; PyKEEN's take some ten kilobytes
 MAX_PICKLE = 1 << 20
@@ -53,6 +53,7 @@ def read_inert(path: Path) -> tuple[Any, dict[str, bytearray]]:
     with damage_refused(path):
         _check_beginning(path)
         with path.open("rb") as stream, open_zip(stream, str(path)) as archive:
+            check_end(stream, str(path))
             sizes = _entries(archive, path)
             root = next(iter(sizes)).split("/", 1)[0]
             if f"{root}/data.pkl" not in sizes:

@@ -1,5 +1,7 @@
 """Zip files from outside: what lists their files is bounded before an object is made of each."""
 
+import io
+import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +25,23 @@ def open_zip(stream: IO[bytes], shown: str) -> Iterator[zipfile.ZipFile]:
     with zipfile.ZipFile(cast(IO[bytes], listing)) as archive:
         listing.is_read = True
         yield archive
+
+
+def check_end(stream: IO[bytes], shown: str) -> None:
+    """Refuse a zip file whose listing is not where it says, where others would read another one.
+
+    :raises KgdashError: also where a comment, or anything else, follows
+    """
+    whole = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, whole - 98))
+    end, length = stream.read(), 22
+    size, place = struct.unpack("<II", end[-10:-2])
+    plain = end[-22:-18] == b"PK\5\6"
+    if end[-42:-38] == b"PK\6\7":  # of 64 bits
+        plain &= end[:4] == b"PK\6\6" and struct.unpack("<Q", end[-34:-26]) == (whole - 98,)
+        (size, place), length = struct.unpack("<QQ", end[40:56]), 98
+    if not plain or place + size + length != whole:
+        raise KgdashError(f"{shown}: its list of files is not where it says; save it again")
 
 
 class _Listing:

@@ -1,6 +1,7 @@
 """Hostile archives of models: cut, changed, packed, overlapping, or of something else."""
 
 import pickle
+import struct
 import zipfile
 
 import pytest
@@ -86,6 +87,23 @@ def test_foreign_and_odd_archives(transe, tmp_path):
         with zipfile.ZipFile(path, "a") as file:
             file.writestr(name.replace("transe", root), b"")
         assert "odd name" in refusal(path)
+
+
+def test_a_listing_that_torch_does_not_read_is_refused(tmp_path):
+    """Torch looks where the file says that it is, Python before the end: they read two models."""
+    parts = []
+    for number in range(2):
+        pickled = b"\x80\x02K" + bytes([number]) + b"."
+        path = archive(tmp_path / f"{number}.pkl", pickled, **{"m/version": b"3"})
+        data = path.read_bytes()
+        (place,) = struct.unpack("<I", data[-6:-2])
+        parts.append((data[:place], data[place:-22], data[-22:]))
+    first, second = parts
+    path.write_bytes(first[0] + first[1] + second[0] + second[1] + first[2])
+    assert torch.load(path, weights_only=False) == 0
+    assert "its list of files is not where it says" in refusal(path)
+    path.write_bytes(first[0] + first[1] + first[2][:-2] + b"\2\0ab")
+    assert "its list of files is not where it says" in refusal(path)
 
 
 def test_a_storage_of_two_types_is_refused(tmp_path):
