@@ -188,11 +188,10 @@ class Line:
                 alive = [worker for worker in self._idle if worker.is_alive()]
                 ticket.worker = alive.pop() if alive else self._start()
                 self._idle = alive
-            elif free > 0 and self._gives_up_process(ticket, order):
-                ticket.lose(order[0])
-                raise GaveUp
-            elif not is_next:
-                return False
+            else:
+                self._give_up(ticket, order)
+                if not is_next:
+                    return False
             ticket.is_early = self._was_early = self._is_held_up(ticket)
             ticket.since = time.monotonic()
             return True
@@ -203,6 +202,8 @@ class Line:
             if ticket.is_refused:
                 raise KgdashError(_FULL)
             busy = self._busy()
+            if not ticket.is_busy:
+                self._give_up(ticket, self._order())
             last = max(busy, key=lambda each: (each.rank, each.share()), default=None)
             if ticket is not last:
                 return False
@@ -253,11 +254,18 @@ class Line:
         """Return who runs, but for those that wait for a lock."""
         return [each for each in self._tickets if each.is_busy]
 
-    def _gives_up_process(self, ticket: Ticket, order: list[Ticket]) -> bool:
-        """Tell whether the next one has no process and takes it from this paused call."""
+    def _give_up(self, ticket: Ticket, order: list[Ticket]) -> None:
+        """Have a call that does not run give its process, if the next one may begin and takes it.
+
+        :raises GaveUp: then
+        """
+        if not order or len(self._busy()) >= self.workers:
+            return
         first, processes = order[0], self._processes()
         needs = first.worker is None and processes.spare(first) <= 0
-        return needs and processes.giver(first) is ticket
+        if needs and processes.giver(first) is ticket:
+            ticket.lose(first)
+            raise GaveUp
 
     def _is_held_up(self, ticket: Ticket) -> bool:
         """Tell whether a call was paused long and may hold an awaited lock."""

@@ -27,9 +27,9 @@ class Processes:
         self._tickets, self._workers = tickets, workers
         self._having = [each for each in tickets if each.worker is not None]
         self._held = Counter(each.asker.owner for each in self._having)
-        # Where somebody may begin only who is paused gives: nobody is paused for it.
+        # Where somebody may begin only who does not run gives: nobody is paused for it.
         is_full = sum(each.is_busy for each in tickets) >= workers
-        self._givers = [each for each in self._having if is_full or each.since is None]
+        self._givers = [each for each in self._having if is_full or not each.is_busy]
 
     def spare(self, ticket: Ticket) -> int:
         """Return how many a call may have, started already or not.

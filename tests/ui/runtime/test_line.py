@@ -392,6 +392,23 @@ def test_who_waits_for_a_lock_takes_nobody_s_turn(one, short_turns):
         each.end()
 
 
+def test_who_waits_for_a_lock_gives_the_loan_to_a_new_call(one, short_turns):
+    """Who waited for another's table kept newcomers waiting until that was made."""
+    calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob", "eve")]
+    wait_until(lambda: all(each.times for each in calls))
+    assert one._tickets[-1].is_loan
+    wait_until(lambda: calls[-1].place == 0)
+    calls[-1].worker.waits = True
+    new = Asked(one, "new", owner="ian")
+    wait_until(lambda: new.times)
+    new.end()
+    for each in calls:
+        each.go.set()
+    for each in calls:
+        each.end()
+    assert [each.times for each in calls] == [1, 1, 1, 2]
+
+
 def test_a_paused_call_that_may_hold_a_lock_has_turns_between_those_before_it(
     one, short_turns, awaited, monkeypatch
 ):
