@@ -9,6 +9,7 @@ from kgdash.breakdowns.verdicts import groups_verdict
 from kgdash.charts.breakdowns import side_heatmap
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.metrics.custom_groups_form import edit_groupings, own_groupings
@@ -32,12 +33,12 @@ ranks = ranks_with_facts(run, *of_ranks)
 values = metrics_of(run, *of_ranks)
 grouping = (run.identity, "groups", *of_ranks, *chosen.grouping_key)
 members = computed(
-    "Sorting into groups", grouping, lambda _: groups_by(ranks, run.graph, chosen.grouping)
+    "Sorting into groups", grouping, Call(groups_by, ranks, run.graph, chosen.grouping)
 )
 table = computed(
     f"{info.label} of every group",
     (*grouping, info.key, rank_type),
-    lambda _: breakdown(ranks, members, info.key, rank_type),
+    Call(breakdown, ranks, members, info.key, rank_type),
 )
 groups, overall = chosen.in_order(table), values.value(info.key, side, rank_type)
 tied = groups.loc[groups["gap"].fillna(0).idxmax()]

@@ -41,7 +41,7 @@ found = computed(
     key,
     Call(classify, run, choice.setting, choice.given),
 )
-tables = computed("Curves and calibration", (*key, "tables"), lambda _: found.tables())
+tables = computed("Curves and calibration", (*key, "tables"), Call(found.tables))
 confusion = found.about()["confusion"]
 name = f"{run.name}-classification-{found.setting.negatives}-{found.setting.thresholds}"
 

@@ -45,9 +45,7 @@ subgraph = walked(run, here)
 expected = computed(
     "Comparing ReliK with the true value",
     (*key, here),
-    lambda progress: predict_subgraphs(
-        run, prediction, learnt, [subgraph], choice.evaluation, progress
-    ),
+    Call(predict_subgraphs, run, prediction, learnt, [subgraph], choice.evaluation),
 ).iloc[0]
 name = f"{run.name}-expected-{task}"
 
@@ -64,7 +62,7 @@ with left:
     points = prediction.points
     span = [*points["relik"], *([expected["relik"]] if expected["relik"] > 0 else [])]
     grid = np.geomspace(min(span), max(span), 60)
-    band = computed("Drawing", (*key, here, "band"), lambda _: prediction.predict(grid))
+    band = computed("Drawing", (*key, here, "band"), Call(prediction.predict, grid))
     texts = [
         f"around {graph.entity_labels[row.seed_entity]}\n{row.evaluated:,} evaluated triples"
         for row in points.itertuples()

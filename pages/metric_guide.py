@@ -7,6 +7,7 @@ from kgdash.charts.candidate_subsampling import candidates_lines
 from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
 from kgdash.ranking.glossary import glossary_table
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
+from kgdash.runs.call import Call
 from kgdash.ui.metrics.relik_card import show_relik
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_of
@@ -31,13 +32,13 @@ values = metrics_of(run, split, filter_name).values(side, rank_type)
 sides = computed(
     "Comparing sides",
     (run.identity, "sides", *of_ranks, rank_type),
-    lambda _: compare_sides(ranks, run.graph, rank_type),
+    Call(compare_sides, ranks, run.graph, rank_type),
 )
 whole = rank_type if rank_type in WHOLE_RANKS else "pessimistic"
 fewer = computed(
     "Metrics of fewer candidates",
     (run.identity, "fewer candidates", *of_ranks, side, whole),
-    lambda _: expected_metrics(ranks, side, whole),
+    Call(expected_metrics, ranks, side, whole),
 )
 
 left, right = st.columns(2, gap="large")

@@ -6,6 +6,7 @@ import streamlit as st
 from kgdash.charts.hyperparameter_search import best_so_far, importance_bars, parallel_coordinates
 from kgdash.hpo.importance import importances
 from kgdash.hpo.selection import best_command
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
@@ -68,7 +69,7 @@ if best is not None:
         bind="query-params",
     )
     if fold.open:
-        command = computed("The command", (*key, "command"), lambda _: best_command(study))
+        command = computed("The command", (*key, "command"), Call(best_command, study))
         fold.code(command, language=None, wrap_lines=True)
 
 view = choose_view(["Parameters", "Side by side", "All trials"])
@@ -78,7 +79,7 @@ if view == "Parameters":
         "Share of each parameter in what sets good trials apart (PED-ANOVA), over the finished "
         "ones. A rough guide: with few trials it changes from one to the next."
     )
-    shares = computed("Importance", (*key, "importance"), lambda _: importances(study))
+    shares = computed("Importance", (*key, "importance"), Call(importances, study))
     show_chart(importance_bars(shares), "importance", f"{study.path.stem}-importance")
 elif view == "Side by side":
     st.header("Trials side by side")

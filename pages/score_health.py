@@ -28,9 +28,9 @@ with more_settings():
 key = (run.identity, "score health", split, filter_name)
 about = f"Looking at all scores of {split}"
 health = computed(about, key, Call(score_health, run, split, filter_name))
-tables = computed("Checks", (*key, side), lambda _: health.tables(side))
+tables = computed("Checks", (*key, side), Call(health.tables, side))
 name = f"{run.name}-{split}-{side}"
-show_findings(computed("Findings", (*key, side, "findings"), lambda _: health.findings(side)))
+show_findings(computed("Findings", (*key, side, "findings"), Call(health.findings, side)))
 
 st.header("True answers against candidates")
 summary = tables["summary"]

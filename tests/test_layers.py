@@ -52,6 +52,19 @@ FORBIDDEN = {
     "breakdowns*": ("pykeen.models",),
 }
 
+#: work that pages do in the server's own threads, by label: all other is a `Call`, which goes on in
+#: a worker process if it takes long, where it has its turn, and its memory a bound
+IN_THREADS = {
+    "Looking for runs": "of those that the visitor may open",
+    "Sorting entities": "by the visitor's own groupings",
+    "Finding instances": "a Call, or the visitor's own labels, which are at hand",
+    "Mining rules": "a Call, as the form makes it",
+    "Writing the report": "a Call, as who offers it gives it",
+}
+
+#: what pages have computed by, and what is computed beside them
+COMPUTING, CALLS = ("computed", "try_computing", "refined"), ("Call", "Reading")
+
 #: the only ones that know Streamlit
 PAGES = ("ui*", "pages.*", "app", "dashboard")
 
@@ -133,6 +146,33 @@ def test_nobody_imports_what_it_must_not_know():
         if name.split(".")[0] == "streamlit" and not within(module, PAGES)
     ]
     assert not wrong
+
+
+def in_threads(source: str) -> set[str]:
+    """Name what a module has computed that is seen to be no call: labels as they are written."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in COMPUTING:
+            label, _, work = [*node.args, *(each.value for each in node.keywords)]
+            is_call = isinstance(work, ast.Call) and getattr(work.func, "id", "") in CALLS
+            found |= set() if is_call else {getattr(label, "value", ast.unparse(label))}
+    return found
+
+
+def test_what_pages_compute_goes_out_if_it_takes_long():
+    """ReliK of all test triples was counted for hours in the server's threads, before all else."""
+    sources = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
+    sources.pop("ui.runtime.computed")
+    told = set().union(*map(in_threads, sources.values()))
+    assert told == set(IN_THREADS)
+
+
+def test_what_does_not_go_out_is_seen():
+    source = (
+        "computed('A', key, lambda _: 1)\nrefined('B', key, Call(f, 1))\n"
+        "computed(f'{c}', key, work=make)\ntry_computing('D', key, partial(f, 1))\n"
+    )
+    assert in_threads(source) == {"A", "f'{c}'", "D"}
 
 
 def test_no_circles_of_modules_or_of_packages():

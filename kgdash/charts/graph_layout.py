@@ -72,6 +72,11 @@ def pairs_of(triples: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def layout_of(entities: np.ndarray, triples: pd.DataFrame, before: Layout | None = None) -> Layout:
+    """Return the `layout` of entities and of triples between them, as of `pairs_of`."""
+    return layout(entities, pairs_of(triples), before)
+
+
 def layout(entities: np.ndarray, pairs: pd.DataFrame, before: Layout | None = None) -> Layout:
     """Place the entities, and divide them into communities (Louvain's method, seeded).
 

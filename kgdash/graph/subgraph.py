@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
-from kgdash.files.memory import memory_budget
 from kgdash.graph import DIRECTIONS, SPLITS, KnowledgeGraph
 from kgdash.graph.sorted_slices import distinct_rows
 
@@ -23,9 +22,6 @@ _MOST = 1_000_000
 
 #: steps without a new entity after which a walk gives up
 _PATIENCE = 200_000
-
-#: bytes that a triple inside a subgraph takes
-_BYTES = 64
 
 #: entities that a notebook names
 _SHOWN = 10
@@ -135,28 +131,6 @@ class SubgraphOptions(TypedDict, total=False):
     seed: int
     hops: int
     direction: str
-
-
-def triples_inside(subgraphs: Sequence[Subgraph], triples: np.ndarray) -> csr_array:
-    """Tell which triples have both ends in which subgraph.
-
-    :param triples: ids of it, shape ``(n, 3)``
-    :return: 0 and 1 as float64, shape ``(subgraphs, n)``
-    :raises KgdashError: if there is no memory for so many triples
-    """
-    rows, room = [np.empty(0, dtype=np.int64)], memory_budget() // _BYTES
-    # One after the other: all together would take a byte per subgraph and triple.
-    for part in subgraphs:
-        rows.append(part.rows_inside(triples))
-        room -= len(rows[-1])
-        if room < 0:
-            raise KgdashError(
-                f"the triples inside {len(subgraphs):,} subgraphs take more than $KGDASH_MEMORY "
-                "holds: draw fewer subgraphs, or smaller ones"
-            )
-    starts, columns = np.cumsum([len(row) for row in rows]), np.concatenate(rows)
-    shape = (len(subgraphs), len(triples))
-    return csr_array((np.ones(len(columns)), columns, starts), shape=shape)
 
 
 def random_walk(

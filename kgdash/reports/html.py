@@ -20,11 +20,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from kgdash.files.atomic import write_atomically
 from kgdash.files.extensions import check_extension
 from kgdash.files.visible import visible
+from kgdash.progress import Progress, silent
 from kgdash.ranking.glossary import glossary_table, metric_text
 from kgdash.ranking.metric_lookup import metric_records
-from kgdash.reports.comparison import ComparisonContent
-from kgdash.reports.content import ReportContent, report_caption
+from kgdash.ranking.rank_setting import RankSetting
+from kgdash.reports.comparison import ComparisonContent, comparison_content
+from kgdash.reports.content import ReportContent, report_caption, report_content
 from kgdash.reports.groups import MOST_GROUPS
+from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.version import __version__
 
@@ -102,6 +105,18 @@ def comparison_html(content: ComparisonContent, made: str = "") -> str:
         headings=(*content.parts, "Runs", "Glossary", "How it was computed"),
         made=made,
     )
+
+
+def report_page(run: Run, setting: RankSetting, progress: Progress = silent) -> bytes:
+    """Compute what a report says of a run, and write it: `report_html`, as UTF-8."""
+    return report_html(report_content(run, setting, progress=progress)).encode()
+
+
+def comparison_page(
+    runs: list[Run], setting: RankSetting, metric: str, progress: Progress = silent
+) -> bytes:
+    """Compute what a report says of several runs, and write it: `comparison_html`, as UTF-8."""
+    return comparison_html(comparison_content(runs, setting, metric, progress=progress)).encode()
 
 
 def _page(template: str, **values: Any) -> str:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.python_call import python_call
 from kgdash.progress import Progress
 from kgdash.runs.loading import load
 from kgdash.runs.run import Run
@@ -33,10 +34,11 @@ Identity = tuple[str, str]
 
 
 class Call:
-    """A function and all its arguments but the last, ``progress``.
+    """A function and all its arguments but the last, ``progress``, if it takes that.
 
-    It opens what the visitor may open, within the same bounds, wherever it is made, and knows
-    nothing else of them: what it finds is everybody's.
+    One that does not takes its time in steps of Python's, and is ended between two. It opens what
+    the visitor may open, within the same bounds, wherever it is made, and knows nothing else of
+    them: what it finds is everybody's.
     """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> None:
@@ -45,9 +47,15 @@ class Call:
 
     def __call__(self, progress: Progress) -> Any:
         """Make the call."""
-        with working_for(self._asker):
-            found = self._function(*self._arguments, **self._named, progress=progress)
+        if _tells(self._function):
+            found = self._made(progress=progress)
+        else:
+            found = python_call(self._made, progress)
         return self._steps(found) if isinstance(found, Iterator) else found
+
+    def _made(self, **told: Progress) -> Any:
+        with working_for(self._asker):
+            return self._function(*self._arguments, **self._named, **told)
 
     def sent(self) -> bytes:
         """Return what `read` makes the call again of.
@@ -80,13 +88,13 @@ class _ByName(Call):
     """A call that was written."""
 
     def __init__(self, call: Call) -> None:
-        self._written = call.sent()
+        self._written = _Apart.of(call)
 
     def __call__(self, progress: Progress) -> Any:
-        return read(self._written)(progress)
+        return self._written.read(Origin.load)(progress)
 
     def sent(self) -> bytes:
-        return self._written
+        return pickle.dumps(self._written, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 class Reading(Call):
@@ -114,9 +122,14 @@ class Reading(Call):
 
     def __call__(self, progress: Progress) -> Any:
         """Read."""
-        told = {"progress": progress} if "progress" in signature(self._function).parameters else {}
+        told = {"progress": progress} if _tells(self._function) else {}
         with working_for(self._reader):
             return self._function(*self._arguments, **self._named, **told)
+
+
+def _tells(function: Callable[..., Any]) -> bool:
+    """Tell whether a function takes a progress to report to."""
+    return "progress" in signature(function).parameters
 
 
 def _is_little_text(content: bytes) -> bool:
@@ -185,9 +198,8 @@ def read(data: bytes, find: Callable[[Origin], Run] = Origin.load) -> Any:
 
     :param find: returns a run that is not at hand
     """
-    unpickler = _Unpickler(io.BytesIO(data))
-    unpickler.find = find
-    return unpickler.load()
+    value = _Apart(data, ()).read(find)
+    return value.read(find) if isinstance(value, _Apart) else value
 
 
 def named(value: Value) -> Callable[[], Value]:
@@ -213,6 +225,24 @@ def _origin_of(graph: KnowledgeGraph) -> Origin | None:
 
 def _at_hand(kept: WeakValueDictionary[int, Any]) -> list[Any]:
     return [found for each in kept.valuerefs() if (found := each()) is not None]
+
+
+class _Apart(NamedTuple):
+    """What `write` writes, but for the content of arrays, which stays where it is."""
+
+    data: bytes
+    arrays: Sequence[Any]
+
+    @classmethod
+    def of(cls, value: Any) -> _Apart:
+        file, arrays = io.BytesIO(), list[Any]()
+        _Pickler(file, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append).dump(value)
+        return cls(file.getvalue(), arrays)
+
+    def read(self, find: Callable[[Origin], Run]) -> Any:
+        unpickler = _Unpickler(io.BytesIO(self.data), buffers=self.arrays)
+        unpickler.find = find
+        return unpickler.load()
 
 
 class _Pickler(pickle.Pickler):

@@ -10,9 +10,9 @@ import pytest
 import kgdash
 from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.statistics.estimate import number
+from kgdash.studies.reliability import local_comparison
 from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
-from kgdash.ui.subgraphs import form
 from kgdash.ui.subgraphs.form import SubgraphChoice
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import DEMO, altered_run, read_run, write_run
@@ -166,7 +166,7 @@ def test_subgraph_without_triples_says_so(run):
 
 
 def test_more_triples_than_a_page_shows_are_refused(monkeypatch):
-    monkeypatch.setattr(form, "_MOST", 50)
+    monkeypatch.setattr(local_comparison, "_MOST", 50)
     app = open_page("local", size="57", seed="41")
     (told,) = [error.value for error in app.error]
     assert "these 57 entities have" in told

@@ -9,6 +9,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
@@ -25,6 +26,7 @@ from kgdash.scoring.kernel_scorer import KernelScorer
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support import worker_calls
+from tests.support.endless import Endless, GaveUpError, give_up
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 
@@ -54,6 +56,26 @@ def test_a_call_takes_its_progress_last():
 
     assert Call(work, 1, b=2)(lambda *at: told.append(at)) == 3
     assert told == [(1, 2)]
+
+
+def test_by_name_arrays_stay_where_they_are_until_they_are_sent():
+    """Ranks of eight runs would be there three times, while their comparison waits."""
+    table = pd.DataFrame({"a": np.arange(1000), "b": np.ones(1000)})
+    waits = Call(worker_calls.first_of, [table]).by_name()
+    assert np.shares_memory(waits(silent)["a"], table["a"])
+    elsewhere = read(waits.sent(), never)(silent)
+    assert elsewhere.equals(table)
+    assert not np.shares_memory(elsewhere["a"], table["a"])
+
+
+def test_what_is_told_of_no_progress_ends_when_it_is_not_wanted(as_visitor):
+    """Lambdas of pages took none: nothing could stop, or send, what took them long."""
+    as_visitor(name="Ada", most_rows=7)
+    assert read(write(Call(worker_calls.rows_allowed, b"a")), never)(silent) == (b"a", 7)
+    endless = Endless()
+    with pytest.raises(GaveUpError):
+        Call(endless)(give_up)
+    assert endless.ended.wait(60)
 
 
 def test_a_call_has_the_bounds_of_who_asked_and_knows_nothing_else_of_them(as_visitor, tmp_path):

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
@@ -30,6 +31,15 @@ def who_works_at_each_step(progress: Progress) -> Iterator[Visitor]:
     """Yield twice for whom it works."""
     yield visitor()
     yield visitor()
+
+
+def first_of(values: list[Any]) -> Any:
+    """Return the first of some."""
+    return values[0]
+
+
+def nothing(name: str, progress: Progress) -> None:
+    """Find nothing."""
 
 
 def rows_allowed(content: bytes) -> tuple[bytes, int | None]:

@@ -12,7 +12,8 @@ from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.graph.sorted_slices import distinct
-from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling
+from kgdash.graph.triples_inside import triples_inside
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs
@@ -57,7 +58,7 @@ class Partition:
         :return: 0 and 1 as float64, shape ``(parts, n)``
         """
         if self.kind == "subgraphs":
-            return triples_inside(self.subgraphs, triples)
+            return triples_inside(self.subgraphs, triples).matrix()
         heads, relations, tails = triples.T
         at = np.arange(len(triples))
         if self.communities is not None:

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, check_name
-from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling
+from kgdash.graph.triples_inside import triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
@@ -223,7 +224,7 @@ def shared_triples(
     """
     graph = some[0].graph
     triples = np.concatenate([graph.splits[split] for split in EVALUATED[evaluated]])
-    inside, inside_others = (triples_inside(parts, triples) for parts in (some, others))
+    inside, inside_others = (triples_inside(parts, triples).matrix() for parts in (some, others))
     return (inside @ inside_others.T).toarray().astype(np.int64)
 
 

@@ -139,6 +139,12 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     return Overview(map_, values, communities, verdict, tuple(leads), how=how)
 
 
+def doubted_fact(run: Run, progress: Progress = silent) -> tuple[str, str, str]:
+    """Return `least_reliable_fact` of all known triples."""
+    relik = run.relik(triples=run.graph.all_triples, progress=progress)
+    return least_reliable_fact(run.graph, relik)
+
+
 def least_reliable_fact(graph: KnowledgeGraph, relik: pd.DataFrame) -> tuple[str, str, str]:
     """Return the names of the triple of least ReliK, the first of equals.
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from kgdash.graph.subgraph import Subgraph, triples_inside
+from kgdash.graph.subgraph import Subgraph
+from kgdash.graph.triples_inside import triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
@@ -112,18 +113,16 @@ def dealt_means(
     """
     triples = run.graph.all_triples
     inside = triples_inside(subgraphs, triples)
-    rows = np.flatnonzero(np.asarray(inside.sum(axis=0)).ravel())
-    if not len(rows):
+    rows = inside.anywhere
+    if not rows.any():
         return [np.full((FEWEST_DEALS, len(subgraphs)), np.nan)] * len(AMONG)
-    inside = inside[:, rows]
-    counts = np.asarray(inside.sum(axis=1)).ravel()
+    inside = inside.of(rows)
     relik = run.relik(triples=triples[rows], method=evaluation.relik_method)
     found = []
     for dealt, report in zip(dealt_ways(relik, seed), phases(progress, [2.0, 1.0]), strict=True):
         means: list[np.ndarray] = []
         for block in dealt:
-            with np.errstate(invalid="ignore"):
-                means.append((inside @ block.T).T / counts)
+            means.append(inside.means(block.T).T)
             report(len(means), len(dealt))
         found.append(np.concatenate(means))
     return found

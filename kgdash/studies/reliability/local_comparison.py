@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from kgdash.errors import KgdashError
 from kgdash.files.html import facts_html
 from kgdash.graph import IDS
 from kgdash.graph.subgraph import Subgraph
@@ -19,6 +20,9 @@ from kgdash.ranking.relik_sampled import relik_or_middle
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, check_evaluated
+
+#: known triples of a part that a page shows
+_MOST = 100_000
 
 #: of the ranks, by default
 FILTER = "train+valid+test"
@@ -69,6 +73,21 @@ class LocalComparison:
             for name, mean in self.means.items()
         }
         return facts_html(f"ReliK and MRR of {self.subgraph!r}", means)
+
+
+def subgraph_to_show(run: Run, **chosen: Any) -> Subgraph:
+    """Pick a subgraph that has no more triples than a page can show.
+
+    :param chosen: as `Run.subgraph`
+    :raises KgdashError: as it does, and if there are more
+    """
+    found = run.subgraph(**chosen)
+    if (held := len(found.triples())) > _MOST:
+        raise KgdashError(
+            f"these {len(found.entities):,} entities have {held:,} known triples between them, and "
+            f"a page shows {_MOST:,} at most: take fewer entities, or `kgdash subgraph`"
+        )
+    return found
 
 
 def compare(

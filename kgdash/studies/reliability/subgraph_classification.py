@@ -130,12 +130,10 @@ def local_triples(
     none = np.empty((0, 3), dtype=np.int64)
     positives = np.concatenate([none, *parts])
     owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    draws = [
-        _generator(part, evaluation.seed).random((len(triples), DRAWS))
-        for part, triples in zip(subgraphs, parts, strict=True)
-    ]
-    together = np.concatenate([np.empty((0, DRAWS)), *draws])
-    negatives, found = _corrupted(run, subgraphs, positives, owner, together, evaluation.corrupt)
+    draws, ends = np.empty((len(positives), DRAWS)), np.cumsum([len(part) for part in parts])
+    for part, start, end in zip(subgraphs, np.append(0, ends), ends, strict=False):
+        _generator(part, evaluation.seed).random(out=draws[start:end])
+    negatives, found = _corrupted(run, subgraphs, positives, owner, draws, evaluation.corrupt)
     table = pd.DataFrame(np.concatenate([positives[found], negatives[found]]), columns=IDS)
     table["label"] = np.repeat([True, False], int(found.sum()))
     table["subgraph"] = np.tile(owner[found], 2)

@@ -13,12 +13,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
 from kgdash.graph.python_call import python_call
-from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling
+from kgdash.graph.triples_inside import triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
@@ -114,14 +114,14 @@ def score_subgraphs(
     """
     triples = run.graph.all_triples
     inside = triples_inside(subgraphs, triples)
-    first = np.asarray(inside.sum(axis=0)).ravel() > 0
+    first = inside.anywhere
     report = phases(progress, [0.7, 0.05, 0.25])
     table = pd.DataFrame(
         {
             "seed_entity": [part.seed_entity for part in subgraphs],
             "walk_seed": [part.parameters.get("seed", -1) for part in subgraphs],
             "entities": [len(part.entities) for part in subgraphs],
-            "triples": np.asarray(inside.sum(axis=1), dtype=np.int64).ravel(),
+            "triples": inside.counts,
         }
     )
     relik = np.zeros(len(triples))
@@ -130,15 +130,15 @@ def score_subgraphs(
             triples=triples[first], method=evaluation.relik_method, progress=report[0]
         )["relik"]
     chosen = first & run.graph.known(evaluation.splits).contains(triples)
-    ranked = inside[:, np.flatnonzero(chosen)]
-    table["evaluated"] = np.asarray(ranked.sum(axis=1), dtype=np.int64).ravel()
+    ranked = inside.of(chosen)
+    table["evaluated"] = ranked.counts
     classified = pd.DataFrame({"labelled": 0, "accuracy": np.nan}, index=range(len(subgraphs)))
     if len(run.graph.splits["valid"]) and chosen.any():
         classified = subgraph_accuracies(run, subgraphs, evaluation, progress=report[1])
     table["labelled"] = classified["labelled"]
-    table["relik"] = _means(inside, relik)
+    table["relik"] = inside.means(relik)
     per_triple = _of_each_triple(run, triples[chosen], evaluation.filter, evaluation.ks, report[2])
-    tasks = {task: _means(ranked, each) for task, each in per_triple.items()}
+    tasks = {task: ranked.means(each) for task, each in per_triple.items()}
     return table.assign(**tasks, accuracy=classified["accuracy"])
 
 
@@ -163,10 +163,3 @@ def _of_each_triple(
         for side, pool in pools.items():
             found[f"{side}_hits_at_{k}"] = np.mean([r <= k for r in pool], axis=0)
     return found
-
-
-def _means(inside: sparse.csr_array, values: np.ndarray) -> np.ndarray:
-    """Average a value per triple over each subgraph; NaN where none is inside."""
-    counts = np.asarray(inside.sum(axis=1)).ravel()
-    with np.errstate(invalid="ignore"):
-        return np.asarray(inside @ values) / counts

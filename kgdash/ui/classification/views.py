@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.classification import labelled_histogram, relik_accuracy_figure
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
 from kgdash.studies.classification.classification import Classification
@@ -126,7 +127,7 @@ def show_accuracy_by_relik(found: Classification, key: tuple[Hashable, ...], nam
     by_relik = computed(
         "ReliK of the true test triples",
         (*key, "relik"),
-        lambda report: exact_accuracy_by_relik(found, report),
+        Call(exact_accuracy_by_relik, found),
     )
     show_chart(drawn(relik_accuracy_figure, by_relik), "by_relik", f"{name}-relik")
     shown = by_relik[[column for column in by_relik if by_relik[column].notna().any()]]
@@ -148,9 +149,7 @@ def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> N
     local = computed(
         "Judging the triples inside",
         (*key, choice, "local"),
-        lambda report: classify_subgraph(
-            found, part, choice.evaluated, relik_method=choice.relik_method, progress=report
-        ),
+        Call(classify_subgraph, found, part, choice.evaluated, relik_method=choice.relik_method),
     )
     shown = ("relik", "accuracy", "precision", "recall", "f1", "roc_auc")
     show_metric_cards(local.metrics, shown)

@@ -11,9 +11,9 @@ import streamlit as st
 from kgdash.graph import KnowledgeGraph
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.rank_setting import RankSetting
-from kgdash.reports.comparison import comparison_content
-from kgdash.reports.html import comparison_html
+from kgdash.reports.html import comparison_page
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.ui.comparison.runs_form import choose_runs
 from kgdash.ui.metrics.report_button import offer_page
 from kgdash.ui.runtime.results import ranks_of
@@ -81,11 +81,7 @@ def offer_comparison_report(compared: Compared) -> None:
     """Show a button that makes the report of the runs as they are compared, then one to save it."""
     setting = RankSetting.parse(compared.split, compared.filter, compared.side, compared.rank_type)
     offer_page(
-        lambda progress: comparison_html(
-            comparison_content(
-                list(compared.runs.values()), setting, compared.metric.key, progress=progress
-            )
-        ),
+        Call(comparison_page, list(compared.runs.values()), setting, compared.metric.key),
         (*compared.key, "report", compared.side, compared.rank_type, compared.metric.key),
         f"{compared.name}-report",
         "One HTML file that works offline: paired tests, metrics, where each run is better, which "

@@ -19,6 +19,7 @@ from kgdash.charts.model_selection import (
     difference_points,
     regret_bars,
 )
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number, percent
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.model_selection import (
@@ -52,7 +53,7 @@ class Shown:
 
 def show_summary(shown: Shown) -> None:
     """Say whether picking by ReliK pays, in words and on cards."""
-    found = computed("Summary", (*shown.key, "summary"), lambda _: selection_summary(shown.scores))
+    found = computed("Summary", (*shown.key, "summary"), Call(selection_summary, shown.scores))
     first, second = describe_selection(found, shown.kind)
     say = st.info
     if shown.kind not in SHARING:
@@ -116,7 +117,7 @@ def show_matrix(shown: Shown) -> None:
         )
         show_chart(choice_matrix(table, scores.runs, measure), "matrix", f"{shown.name}-matrix")
     with right:
-        table = computed("Regret", (*shown.key, "strategies"), lambda _: strategies(scores))
+        table = computed("Regret", (*shown.key, "strategies"), Call(strategies, scores))
         st.header("What choosing costs")
         st.caption(
             "Regret: the part's best MRR less that of the model taken, mean over parts with 95% "
@@ -151,7 +152,7 @@ def show_pairs(shown: Shown) -> None:
     """Show for two runs whether ReliK says where one beats the other."""
     scores = shown.scores
     differences = computed(
-        "Differences", (*shown.key, "differences"), lambda _: pair_differences(scores)
+        "Differences", (*shown.key, "differences"), Call(pair_differences, scores)
     )
     pairs = {f"{a} − {b}": (a, b) for a, b in combinations(scores.runs, 2)}
     st.header("Where one beats the other")
@@ -170,7 +171,7 @@ def show_pairs(shown: Shown) -> None:
             "Share of parts where both differences have one sign, and Spearman's ρ between them; "
             "p (Holm) is corrected for the number of pairs."
         )
-        table = computed("Pairs", (*shown.key, "pairs"), lambda _: pair_correlations(differences))
+        table = computed("Pairs", (*shown.key, "pairs"), Call(pair_correlations, differences))
         show_table(
             table, "pairs", f"{shown.name}-pairs", same_sign="same sign ↑", p_holm="p (Holm)"
         )

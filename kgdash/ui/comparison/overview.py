@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -12,10 +10,9 @@ from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import GROUPINGS, Groups
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
-from kgdash.progress import Progress
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import metric_records
-from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.studies.comparison.comparison import MOST, by_group, mean_positions, overall_of
 from kgdash.studies.comparison.seeds import ENOUGH, other_seeds, seed_groups, seed_spread
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
@@ -69,17 +66,16 @@ def show_groups(compared: Compared) -> None:
         )
         order = choice("Order", list(_ORDERS), f"order_{by}", _ORDERS[by == "relation"])
     annotated = ranks_with_facts(first, compared.split, compared.filter)
+    groups = computed(
+        "Sorting into groups",
+        (*compared.key, "groups", *own.key(by)),
+        Call(groups_by, annotated, compared.graph, own.saved.get(by, by)),
+    )
+    way = (compared.metric.key, compared.rank_type)
     table = computed(
         f"{compared.metric.label} of every group",
-        (*compared.key, "by group", *own.key(by), compared.metric.key, compared.rank_type),
-        lambda progress: by_group(
-            annotated,
-            compared.ranks,
-            groups_by(annotated, compared.graph, own.saved.get(by, by)),
-            compared.metric.key,
-            compared.rank_type,
-            progress,
-        ),
+        (*compared.key, "by group", *own.key(by), *way),
+        Call(by_group, annotated, compared.ranks, groups, *way),
     )
     rows = table[table["side"] == compared.side]
     if order == "most triples":
@@ -166,14 +162,15 @@ def _intervals(compared: Compared) -> pd.DataFrame:
 
     way = (compared.split, compared.filter, compared.rank_type, compared.metric.key)
 
-    def of_run(run: Run, _: Progress) -> pd.DataFrame:
-        ranks = ranks_with_facts(run, compared.split, compared.filter)
-        every = Groups(slice(None), np.zeros(len(ranks), dtype=np.int64), ["all"])
-        return breakdown(ranks, every, compared.metric.key, compared.rank_type)
-
     tables = {}
     for name, run in compared.runs.items():
-        tables[name] = computed("Intervals", (run.identity, "interval", *way), partial(of_run, run))
+        ranks = ranks_with_facts(run, compared.split, compared.filter)
+        every = Groups(slice(None), np.zeros(len(ranks), dtype=np.int64), ["all"])
+        tables[name] = computed(
+            "Intervals",
+            (run.identity, "interval", *way),
+            Call(breakdown, ranks, every, compared.metric.key, compared.rank_type),
+        )
     found = pd.concat(tables, names=["run", "row"]).reset_index("run")
     return found[["run", "side", "low", "high"]]
 

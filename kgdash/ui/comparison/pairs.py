@@ -71,7 +71,7 @@ def _tests(compared: Compared) -> pd.DataFrame:
     shared = computed(
         "Testing all pairs of runs",
         (*compared.key, "shared tests", compared.side, compared.rank_type),
-        lambda _: shared_tests(compared.ranks, compared.side, compared.rank_type),
+        Call(shared_tests, compared.ranks, compared.side, compared.rank_type),
     )
     return with_shared(tests, shared)
 
@@ -118,7 +118,7 @@ def show_relations(compared: Compared) -> None:
     table = computed(
         "Counting wins per relation",
         (*compared.key, "wins", a, b, compared.rank_type),
-        lambda _: relation_sign_tests(pair_of(compared.ranks, a, b), compared.rank_type),
+        Call(relation_sign_tests, pair_of(compared.ranks, a, b), compared.rank_type),
     )
     order = choose_one(
         "Order",
@@ -173,14 +173,13 @@ def show_communities(compared: Compared) -> None:
     communities = computed(
         "Looking for communities",
         (graph.identity, "communities", resolution),
-        lambda progress: find_communities(graph, resolution, progress=progress),
+        Call(find_communities, graph, resolution),
     )
+    pair = pair_of(compared.ranks, a, b)
     table = computed(
         "Differences per community",
         (*compared.key, "communities", a, b, *of_side, resolution),
-        lambda _: community_differences(
-            pair_of(compared.ranks, a, b), graph, communities, *of_side
-        ),
+        Call(community_differences, pair, graph, communities, *of_side),
     )
     st.header("Communities where A wins and B loses")
     st.caption(
@@ -196,7 +195,11 @@ def show_communities(compared: Compared) -> None:
     st.header("Entities where A wins and B loses")
     with st.container(width=140):
         fewest = choose_number("Fewest triples", (1, len(graph.known())), 10, "fewest")
-    entities = entity_differences(pair_of(compared.ranks, a, b), *of_side)
+    entities = computed(
+        "Differences per entity",
+        (*compared.key, "entities", a, b, *of_side),
+        Call(entity_differences, pair, *of_side),
+    )
     entities = entities[entities["triples"] >= fewest]
     shown = entities.assign(
         entity=[graph.entity_labels[e] for e in entities["entity"]],

@@ -13,6 +13,7 @@ from kgdash.charts.confounder_points import MOST_POINTS, class_boxes, factor_poi
 from kgdash.charts.confounders import FACTOR_LABELS, factor_forest, partial_forest
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.studies.correlation.confounder_verdict import describe_partials, factor_verdict
 from kgdash.studies.correlation.confounders import (
     CLASSES,
@@ -79,7 +80,7 @@ def _tests(view: ConfounderView) -> pd.DataFrame:
     return computed(
         "Testing factors",
         (*view.key, "factor tests"),
-        lambda progress: cached_tests(view.run, "factors", view.factors, progress=progress),
+        Call(cached_tests, view.run, "factors", view.factors),
     )
 
 
@@ -87,7 +88,7 @@ def _partials(view: ConfounderView) -> pd.DataFrame:
     return computed(
         "Taking degree out",
         (*view.key, "partial correlations"),
-        lambda progress: cached_tests(view.run, "partial", view.factors, progress=progress),
+        Call(cached_tests, view.run, "partial", view.factors),
     )
 
 
@@ -179,14 +180,12 @@ def _show_subgraphs(view: ConfounderView) -> None:
     factors, dealt = computed(
         "Drawing subgraphs, ranking, and counting negatives",
         (run.identity, "subgraph factors", sampling, view.relik_method),
-        lambda progress: subgraph_factors(
-            run, sampling, SubgraphEvaluation(relik_method=view.relik_method), progress
-        ),
+        Call(subgraph_factors, run, sampling, SubgraphEvaluation(relik_method=view.relik_method)),
     )
     table = computed(
         "Taking degree out of subgraphs",
         (run.identity, "subgraph partials", sampling, view.relik_method),
-        lambda _: subgraph_partials(factors, dealt),
+        Call(subgraph_partials, factors, dealt),
     )
     tail = table[table["task"] == "tail_mrr"]
     st.markdown(f"Tail MRR: {describe_partials(tail)}")

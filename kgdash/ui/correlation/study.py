@@ -15,6 +15,7 @@ from kgdash.charts.correlation import (
     task_label,
 )
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number, p_value
 from kgdash.studies.correlation.correlation import regression_band
 from kgdash.studies.correlation.models_table import marked, models_table
@@ -51,7 +52,7 @@ def show_run(
         band = computed(
             "Fitting",
             (run.identity, "study band", choice, log),
-            lambda _: regression_band(scores, choice.task, log_relik=log),
+            Call(regression_band, scores, choice.task, log_relik=log),
         )
         picked = clicked_point(
             study_scatter(scores, choice.task, band, _texts(run, scores), log),

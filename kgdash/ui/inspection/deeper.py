@@ -57,7 +57,7 @@ def show_what_beats(found: Inspection) -> None:
     better = computed(
         "Looking for negatives that score higher",
         (run.identity, "what beats", triple),
-        lambda report: what_beats(found, report),
+        Call(what_beats, found),
     )
     if found.relik is not None and found.relik.interval is not None:
         exact = relik_of_ranks(*(better[side].count + 1 for side in ENTITY_SIDES))
@@ -146,7 +146,7 @@ def _show_end(run: Run, side: str, entity: int) -> None:
     table = computed(
         "ReliK of its facts",
         (run.identity, "facts of", entity, _FACTS),
-        lambda report: facts_with_relik(run, facts, _FACTS, report),
+        Call(facts_with_relik, run, facts, _FACTS),
     )
     if table.empty:
         return
@@ -215,7 +215,7 @@ def show_geometry(found: Inspection) -> None:
     """Show the entities nearest to head and tail, and where all lie in a plane."""
     run, triple = found.run, found.triple
     vectors = computed(
-        "Reading vectors", (run.identity, "vectors"), lambda _: entity_vectors(run.scorer)
+        "Reading vectors", (run.identity, "vectors"), Call(entity_vectors, run.scorer)
     )
     if vectors is None:
         st.caption(f"{run.spec.name} has no entity vectors that could be compared.")

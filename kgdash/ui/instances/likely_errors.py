@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
+from kgdash.runs.call import Call
 from kgdash.studies.instances.likely_errors import (
     likely_errors,
     plausible_missing_triples,
@@ -51,19 +52,18 @@ def show_likely_errors(separated: Separated) -> None:
     for instance in dict.fromkeys(chosen):
         if instance is not None:
             show_instance(separated.run, separated.scored, instance, separated.choice.measure)
-    suspicious, plausible = computed(
-        "Listing triples",
-        (*separated.key, "triples to check"),
-        lambda report: (
-            suspicious_facts(separated.run.graph, separated.scored),
-            plausible_missing_triples(
-                separated.run.graph,
-                separated.scored,
-                rule_confidence(separated.run.graph, separated.groups, report),
-            ),
-        ),
+    graph, scored, own = separated.run.graph, separated.scored, separated.key
+    suspicious = computed(
+        "Listing facts", (*own, "facts to check"), Call(suspicious_facts, graph, scored)
     )
-    graph = separated.run.graph
+    confidence = computed(
+        "Counting rules", (*own, "confidence"), Call(rule_confidence, graph, separated.groups)
+    )
+    plausible = computed(
+        "Listing missing facts",
+        (*own, "missing facts"),
+        Call(plausible_missing_triples, graph, scored, confidence),
+    )
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Known facts to check")

@@ -10,6 +10,7 @@ from kgdash.charts.classification import pr_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
 from kgdash.ranking.glossary import explained
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.instances.separation import ALL
 from kgdash.studies.instances.thresholds import (
@@ -45,13 +46,14 @@ def show_threshold(separated: Separated) -> None:
         bind="query-params",
     )
     labels, values, _ = measured(separated.scored.table, choice.measure, choice.aggregate, group)
-    curve, judged = computed(
-        "Trying thresholds",
-        (*separated.key, "thresholds", choice.measure, choice.aggregate, group),
-        lambda _: (
-            threshold_curve(labels, values),
-            judged_thresholds(separated.scored.table, choice.measure, choice.aggregate, group),
-        ),
+    of = (choice.measure, choice.aggregate, group)
+    curve = computed(
+        "Trying thresholds", (*separated.key, "curve", *of), Call(threshold_curve, labels, values)
+    )
+    judged = computed(
+        "Judging thresholds",
+        (*separated.key, "judged", *of),
+        Call(judged_thresholds, separated.scored.table, *of),
     )
     threshold = _slider(separated, {name: best_of(curve, name) for name in CRITERIA})
     at = rates_at(curve, threshold)

@@ -47,9 +47,7 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
     found = computed(
         "Resampling",
         (*key, "compared", choice.compared, choice.aggregate),
-        lambda report: compare_measures(
-            scored.table, choice.compared, choice.aggregate, order="separation", progress=report
-        ),
+        Call(compare_measures, scored.table, choice.compared, choice.aggregate, order="separation"),
     )
     names = readings(scored.table["group"].unique(), run.graph)
     names |= in_words(names)

@@ -12,6 +12,7 @@ import streamlit as st
 
 from kgdash.graph import IDS
 from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.runs.call import Call
 from kgdash.studies.probability.answer_sets import AnswerSets
 from kgdash.studies.probability.query_groups import grouping
 from kgdash.studies.probability.set_members import set_members
@@ -116,7 +117,7 @@ def show_sets(sets: AnswerSets, by: str, group: Any, key: tuple[Any, ...]) -> No
     )
     number = None if group is None else int(group["number"])
     about = (*key, by, number, "members")
-    named = computed("Naming candidates", about, lambda _: set_members(sets, first))
+    named = computed("Naming candidates", about, Call(set_members, sets, first))
     ids = named[IDS].to_numpy()
     shown = run.graph.with_names(named).rename(columns={"side": "open"})
     shown["covered"] = np.where(named["covered"], "✓ in", "✗ not in")

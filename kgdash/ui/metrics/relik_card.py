@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
@@ -23,11 +24,12 @@ def show_relik(run: Run) -> None:
     held_out = next((graph.splits[s] for s in ("test", "valid") if len(graph.splits[s])), None)
     if held_out is None:
         return
-    row = computed(
+    relik = computed(
         "ReliK of a triple",
         (run.identity, "worked triple"),
-        lambda report: graph.with_names(run.relik(triples=held_out[:1], progress=report)),
-    ).iloc[0]
+        Call(run.relik, triples=held_out[:1]),
+    )
+    row = graph.with_names(relik).iloc[0]
     ranks = [int(row[f"{side}_rank"]) for side in ("head", "tail")]
     st.markdown(
         f"For example {plain(row['head'])}, {plain(row['relation'])}, {plain(row['tail'])}: "

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 import streamlit as st
 
 from kgdash.graph import SPLITS
-from kgdash.progress import Progress
 from kgdash.ranking.rank_setting import RankSetting
-from kgdash.reports.content import report_content
-from kgdash.reports.html import report_html
+from kgdash.reports.html import report_page
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.file_name import file_name
 
@@ -20,7 +19,7 @@ def offer_report(run: Run) -> None:
     """Show a button that makes the report of a run on its last split, then one that saves it."""
     split = [name for name in SPLITS if len(run.graph.splits[name])][-1]
     offer_page(
-        lambda progress: report_html(report_content(run, RankSetting(split), progress=progress)),
+        Call(report_page, run, RankSetting(split)),
         (run.identity, "report", split),
         f"{run.name}-{split}-report",
         "One HTML file that works offline: where the run can be trusted, true against false, "
@@ -28,12 +27,10 @@ def offer_report(run: Run) -> None:
     )
 
 
-def offer_page(
-    make: Callable[[Progress], str], key: tuple[Hashable, ...], name: str, about: str
-) -> None:
+def offer_page(make: Call, key: tuple[Hashable, ...], name: str, about: str) -> None:
     """Show a button that makes an HTML file, then one that saves it.
 
-    :param make: takes the progress to report to
+    :param make: returns its bytes
     :param key: all that the file depends on
     :param name: of the file, without an extension
     :param about: what is in it
@@ -50,7 +47,7 @@ def offer_page(
         )
         return
     with slot.container():
-        html = computed("Writing the report", key, lambda progress: make(progress).encode())
+        html = computed("Writing the report", key, make)
         st.download_button(
             f"Download the report ({len(html) / 1e6:.1f} MB)",
             html,

@@ -58,8 +58,9 @@ def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
         given[upload.name] = upload.getvalue()
     for name, content in given.items():
         key = (graph.identity, "entities", *file_key(name, content))
-        read = Reading(read_entities, content, graph, name)
-        found.append(try_computing("Reading entities", key, read))
+        found.append(
+            try_computing("Reading entities", key, Reading(read_entities, content, graph, name))
+        )
     return np.unique(np.concatenate(found)) if found else None
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from kgdash.charts.reliability_map import community_map
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import find_communities
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import Lead, Overview
 from kgdash.studies.reliability.reliability_map import between
@@ -57,7 +58,7 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
     """Draw the communities, coloured by ReliK; the one that is clicked opens as a subgraph."""
     graph = found.map.run.graph
     groups = find_communities(graph)
-    lines = computed("Averaging", (*key, "lines"), lambda _: between(found.map, groups))
+    lines = computed("Averaging", (*key, "lines"), Call(between, found.map, groups))
     st.header("ReliK of the graph's communities")
     picked = clicked_point(
         drawn(community_map, found.communities, lines, map_scale(found.map)),

@@ -53,7 +53,7 @@ class _State:
         self.refusal: KgdashError | None = None
         self.ready = threading.Event()
         self.ended = threading.Event()
-        self.complete = False
+        self.complete = self.is_nothing = False
         #: in the line for a process, from 1; 0 unless it waits there
         self.place = 0
         if latest is not None:
@@ -100,6 +100,11 @@ class Job:
     def latest(self) -> Any:
         """The best result so far; None before the first, and where it was let go of."""
         return self._state.latest
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is done, and None is what was found."""
+        return self._state.is_nothing
 
     @property
     def owner(self) -> str:
@@ -259,6 +264,7 @@ def _run(state: _State, kind: str, finished: Callable[[Any], None]) -> None:
             state.latest = result
             state.ready.set()
         finished(state.latest)
+        state.is_nothing = state.latest is None
         state.steps, state.complete = None, True
     except _Cancelled:
         ended, state.error = "stopped", state.refusal

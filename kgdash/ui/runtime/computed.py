@@ -112,6 +112,8 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
             raise job.error
         if job.status != "done":
             raise RuntimeError(f"{label} failed") from job.error
+        if job.is_nothing:
+            return None
         found = job.latest if job.latest is not None else memory().get(key)  # let go of meanwhile
     return found
 

@@ -40,7 +40,7 @@ def metrics_of(
     values: MetricsTable = computed(
         "Metrics",
         (run.identity, "metrics", split, filter, ks, *restriction.key),
-        lambda _: metrics(ranks, ks),
+        Call(metrics, ranks, ks),
     )
     return values
 
@@ -51,6 +51,6 @@ def ranks_with_facts(run: Run, split: str, filter: str) -> pd.DataFrame:
     table: pd.DataFrame = computed(
         "Sorting triples into groups",
         (run.identity, "annotated", split, filter),
-        lambda progress: add_rank_facts(ranks, run.graph, progress),
+        Call(add_rank_facts, ranks, run.graph),
     )
     return table

@@ -7,7 +7,8 @@ import streamlit as st
 
 from kgdash.graph import IDS
 from kgdash.runs import Run
-from kgdash.studies.overview.overview import least_reliable_fact
+from kgdash.runs.call import Call
+from kgdash.studies.overview.overview import doubted_fact
 from kgdash.studies.reliability.run_relik import run_relik_known
 from kgdash.ui.runtime.computed import computed
 
@@ -127,8 +128,6 @@ def doubtful_fact(run: Run) -> dict[str, str]:
     names: tuple[str, ...] = computed(
         "Looking for the least reliable fact",
         (run.identity, "doubtful fact"),
-        lambda report: least_reliable_fact(
-            run.graph, run.relik(triples=run.graph.all_triples, progress=report)
-        ),
+        Call(doubted_fact, run),
     )
     return dict(zip(IDS, names, strict=True))

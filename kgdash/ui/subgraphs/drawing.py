@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from kgdash.charts.graph_layout import Layout, layout, pairs_of
+from kgdash.charts.graph_layout import Layout, layout_of
 from kgdash.graph import IDS
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.widgets.drawn import drawn
+from kgdash.ui.widgets.drawn import digest
 
 #: neighbours that one click adds
 _NEIGHBOURS = 12
@@ -31,17 +32,12 @@ def stable_layout(run: Run, entities: np.ndarray, triples: pd.DataFrame, key: tu
         return before
     known = held == run.identity and np.isin(entities, list(before.positions)).mean() >= 0.5
     joined = triples[["head", "tail", "relik"]]
-    placed = (
-        drawn(_layout, entities, joined, before)
-        if known
-        else computed("Drawing", (*key, "layout"), lambda _: _layout(entities, joined))
+    kept = (before,) if known else ()
+    placed = computed(
+        "Drawing", (*key, "layout", *map(digest, kept)), Call(layout_of, entities, joined, *kept)
     )
     st.session_state[_PLACED] = (run.identity, placed, key)
     return placed
-
-
-def _layout(entities: np.ndarray, triples: pd.DataFrame, before: Layout | None = None) -> Layout:
-    return layout(entities, pairs_of(triples), before)
 
 
 def added_entities(key: tuple[Hashable, ...]) -> tuple[int, ...]:
@@ -82,7 +78,7 @@ def with_added(run: Run, triples: pd.DataFrame, entities: np.ndarray) -> pd.Data
     relik = computed(
         "ReliK of what was added",
         (run.identity, "added", rows.tobytes()),
-        lambda report: run.relik(triples=rows, progress=report),
+        Call(run.relik, triples=rows),
     )
     ranks = {f"{side}_rank": f"relik_{side}_rank" for side in ("head", "tail")}
     more = relik.rename(columns=ranks).assign(split=run.graph.split_of(rows))

@@ -7,13 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from kgdash.errors import KgdashError
 from kgdash.graph import DIRECTIONS
-from kgdash.graph.python_call import python_call
 from kgdash.graph.subgraph import Subgraph
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.runs.preparation import relik_method
+from kgdash.studies.reliability.local_comparison import subgraph_to_show
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
@@ -22,9 +22,6 @@ from kgdash.ui.widgets.entity_choice import choose_entity, show_unknown_entity
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
 LARGEST_SEED = 2**31 - 1
 EVALUATED = {"test triples": "test", "all triples": "all"}
-
-#: known triples of a part that a page shows
-_MOST = 100_000
 
 
 @dataclass(frozen=True)
@@ -86,18 +83,8 @@ def walked(run: Run, choice: SubgraphChoice) -> Subgraph:
     found: Subgraph = computed(
         "Walking the graph",
         (run.identity, choice, "subgraph"),
-        lambda report: python_call(lambda: _walk(run, choice), report),
+        Call(subgraph_to_show, run, **dict(choice.arguments)),
     )
-    return found
-
-
-def _walk(run: Run, choice: SubgraphChoice) -> Subgraph:
-    found = run.subgraph(**dict(choice.arguments))
-    if (held := len(found.triples())) > _MOST:
-        raise KgdashError(
-            f"these {len(found.entities):,} entities have {held:,} known triples between them, and "
-            f"a page shows {_MOST:,} at most: take fewer entities, or `kgdash subgraph`"
-        )
     return found
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from kgdash.charts.graph_drawing import GraphDrawing, drawable
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.runs.preparation import is_counted_unasked
 from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.reliability.local_comparison import LocalComparison
@@ -69,7 +70,7 @@ def _show_verdict(run: Run, comparison: LocalComparison, estimates: dict[str, Es
     whole = computed(
         "The whole graph",
         (run.identity, "whole", run_relik_known(run)),
-        lambda report: whole_estimates(run, report),
+        Call(whole_estimates, run),
     )
     st.markdown(" ".join(local_verdict(estimates, whole)))
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.graph_drawing import GraphDrawing
-from kgdash.charts.graph_layout import layout, pairs_of
+from kgdash.charts.graph_layout import layout_of
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
@@ -79,7 +79,7 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
     :param key: what the map depends on
     """
     name = f"{map_.run.name}-reliability-by-{what}"
-    table = computed("Averaging", (*key, what), lambda report: map_.by(what))
+    table = computed("Averaging", (*key, what), Call(map_.by, what))
     several = "entities" if what == "entity" else "relations"
     small = st.toggle(
         "Those of fewer than 30 triples too", value=True, key="small", bind="query-params"
@@ -119,14 +119,14 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     groups = computed(
         "Finding communities",
         (*key, "groups", resolution),
-        lambda report: find_communities(graph, resolution, progress=report),
+        Call(find_communities, graph, resolution),
     )
     table = computed(
         "Averaging",
         (*key, "communities", resolution),
-        lambda report: map_.by("communities", resolution=resolution),
+        Call(map_.by, "communities", resolution=resolution),
     )
-    lines = computed("Averaging", (*key, "lines", resolution), lambda _: between(map_, groups))
+    lines = computed("Averaging", (*key, "lines", resolution), Call(between, map_, groups))
     st.caption(
         "The area of bubbles grows with the triples inside, the width of lines with those between. "
         "Click a bubble, or select a row, to draw the community."
@@ -260,7 +260,7 @@ def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any,
         triples[["head", "relation", "tail", "relik"]],
         graph.entity_labels,
         graph.relation_labels,
-        computed("Drawing", (*key, "layout"), lambda _: layout(members, pairs_of(triples))),
+        computed("Drawing", (*key, "layout"), Call(layout_of, members, triples)),
         map_scale(map_),
         name=f"{map_.run.name}-{graph.entities[members[0]]}-region",
         caption=f"{map_.run.name}: {title}",

@@ -23,7 +23,7 @@ def drawn(make: Callable[..., T], *values: Any) -> T:
     :param make: a function of a module, such as those of `kgdash.charts`
     :param values: all that it depends on; can be pickled
     """
-    key = ("drawn", make.__module__, make.__qualname__, _digest(values))
+    key = ("drawn", make.__module__, make.__qualname__, digest(values))
     found: T | None = memory().get(key)
     if found is None:
         found = make(*values)
@@ -57,7 +57,8 @@ class _Digesting(pickle.Pickler):
         self.buffers.update(content)
 
 
-def _digest(values: Any) -> bytes:
+def digest(values: Any) -> bytes:
+    """Return what only values of the same content have in common; they can be pickled."""
     scale = _Digesting()
     scale.dump(values)
     return scale.written.digest() + scale.buffers.digest()

@@ -23,6 +23,15 @@ PAGES = {
     "overview": {},
     "classification": {},
     "rules": {},
+    "confounders": {"view": "What remains"},
+    "expected_performance": {},
+}
+
+#: what takes long on them, and filled the server's threads and memory as it went nowhere
+LONG = {
+    "classification": {"exact_accuracy_by_relik", "classify_subgraph"},
+    "confounders": {"subgraph_factors", "subgraph_partials", "cached_tests"},
+    "expected_performance": {"predict_subgraphs", "subgraph_to_show"},
 }
 
 
@@ -127,6 +136,7 @@ def test_a_page_shows_the_same(page, worker, monkeypatch):
         there.run()
     there.run()
     assert not there.error
+    assert LONG.get(page, set()) <= set(worker)
     assert cards(there) == cards(here)
     assert [frame.value.shape for frame in there.dataframe] == [
         frame.value.shape for frame in here.dataframe

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.graph import subgraph
+from kgdash.graph import subgraph, triples_inside
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.correlation.correlation import correlations
 from kgdash.studies.reliability.local_comparison import compare
@@ -117,8 +117,8 @@ def test_subgraphs_take_the_memory_that_is_given(umls, monkeypatch):
     with pytest.raises(KgdashError, match=r"expected 22,310 subgraphs of 60 .* found 23,000"):
         draw_subgraphs(umls, SubgraphSampling(23_000))
     assert score_subgraphs(umls, parts)["triples"].gt(0).all()
-    monkeypatch.setattr(subgraph, "_BYTES", 2**26 // 100)
-    with pytest.raises(KgdashError, match=r"inside 4 subgraphs take more than \$KGDASH_MEMORY"):
+    monkeypatch.setattr(triples_inside, "_BYTES", 2**26 // 100)
+    with pytest.raises(KgdashError, match=r"inside \d subgraphs and more take more than"):
         score_subgraphs(umls, parts)
 
 

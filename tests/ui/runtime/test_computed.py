@@ -248,7 +248,7 @@ def long_page(key="a", function="name_result"):
     from kgdash.ui.runtime.computed import computed
     from tests.support import worker_calls
 
-    st.markdown(computed("Counting", (key,), Call(getattr(worker_calls, function), key)))
+    st.markdown(str(computed("Counting", (key,), Call(getattr(worker_calls, function), key))))
 
 
 def open_long(**kwargs) -> AppTest:
@@ -279,6 +279,13 @@ def test_two_sessions_wait_for_one_job_and_the_last_one_stops_it(held):
     assert held.kinds == ["page"]
     held.go.set()
     assert shown(one.button[0].click().run()) == ["result of a"]
+
+
+def test_that_there_is_nothing_is_found(held):
+    held.go.set()
+    app = open_long(function="nothing")
+    assert not app.exception
+    assert shown(app) == ["None"]
 
 
 def test_a_closed_tab_ends_nothing(held):
