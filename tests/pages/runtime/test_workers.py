@@ -40,14 +40,18 @@ def worker(monkeypatch):
     """Have everything that can be sent go to a worker process at its first report of progress."""
     monkeypatch.setenv(SETTING, "1")
     monkeypatch.setattr(long_work, "LONG", -1.0)
-    sent, write = [], Call.sent
+    sent = []
 
-    def noted(call):
-        found = write(call)
-        sent.append(call._function.__name__)
-        return found
+    def noted(write):
+        def write_and_note(call):
+            found = write(call)
+            sent.append(call._function.__name__)
+            return found
 
-    monkeypatch.setattr(Call, "sent", noted)
+        return write_and_note
+
+    for way in ("sent", "by_name"):
+        monkeypatch.setattr(Call, way, noted(getattr(Call, way)))
     yield sent
     memory.clear()
 
