@@ -1,5 +1,6 @@
 """Read the archives of ``torch.save``: a pickle and its storages in an uncompressed zip file."""
 
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,10 @@ from kgdash.errors import KgdashError
 from kgdash.files.regular import check_regular
 from kgdash.formats.pickle_records import CURE, Call, Global, brief, parse
 from kgdash.formats.zip_listing import check_end, open_zip
+
+#: what torch names an archive's entries: it looks for them by bytes, in any case, and takes a
+#: program instead where there are constants
+_NAME = re.compile(r"[ -.0-\[\]-~]+/(data\.pkl|data/[0-9]+|byteorder|version|\.[a-z_./]+)")
 
 #: the largest pickle inside a model's archive; PyKEEN's take some ten kilobytes
 MAX_PICKLE = 1 << 20
@@ -122,12 +127,12 @@ def _entries(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
     """Return the sizes of an archive's entries, refusing what torch never writes."""
     sizes: dict[str, int] = {}
     for entry in archive.infolist():
-        parts, (_, _, inner) = entry.filename.split("/"), entry.filename.partition("/")
-        odd = "\\" in entry.filename or any(part in ("", ".", "..") for part in parts)
-        # Torch asks for names of any case, and for a program instead where there are constants.
-        odd = odd or inner != inner.lower() or inner == "constants.pkl"
-        if odd or len(parts) < 2 or entry.filename in sizes:
-            raise KgdashError(f"{path}: odd name {entry.filename!r:.80} in the archive; {CURE}")
+        name = entry.orig_filename  # as it stands there
+        odd = not _NAME.fullmatch(name) or any(part in (".", "..") for part in name.split("/"))
+        if odd or name != entry.filename or name in sizes:
+            raise KgdashError(
+                f"{path}: a zip file but not one of torch: odd name {name!r:.80}; {CURE}"
+            )
         packed = entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size
         if packed or entry.flag_bits & 1:
             raise KgdashError(
@@ -146,7 +151,7 @@ def _storage(pid: object, path: Path) -> Storage:
     match pid:
         case ("storage", Global(name=kind), str(key), str(), int(numel)) if kind in DTYPES:
             # Torch numbers them; a file may name one again and again.
-            if numel >= 0 and len(key) <= _LONGEST_KEY and key.isalnum():
+            if numel >= 0 and len(key) <= _LONGEST_KEY and key.isdecimal() and key.isascii():
                 return Storage(key, DTYPES[kind], numel)
     raise KgdashError(f"{path}: cannot read the storage {brief(pid)}")
 

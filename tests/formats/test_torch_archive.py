@@ -89,6 +89,17 @@ def test_foreign_and_odd_archives(transe, tmp_path):
         assert "odd name" in refusal(path)
 
 
+@pytest.mark.parametrize("name", ["data/0\u00e9", "data/\u0661", "data/0.1", "data/", "extra/0"])
+def test_names_of_entries_are_those_that_torch_writes(transe, tmp_path, name):
+    """One read bytes of another entry than torch, which knows of no code page."""
+    path = tmp_path / "m.pkl"
+    repack(transe, path, lambda found, data: (found.replace("data/0", name), data))
+    assert "odd name" in refusal(path)
+    root = zipfile.ZipFile(transe).namelist()[0].partition("/")[0]
+    repack(transe, path, lambda found, data: (found.replace(root, "\u00e9", 1), data))
+    assert "odd name" in refusal(path)
+
+
 def test_a_listing_that_torch_does_not_read_is_refused(tmp_path):
     """Torch looks where the file says that it is, Python before the end: they read two models."""
     parts = []
