@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
@@ -71,13 +71,10 @@ def to_csv(table: pd.DataFrame, target: Any = None, separator: str = ",", **opti
     :param target: a path or a binary stream; None returns the text
     :param options: as of `pandas.DataFrame.to_csv`
     """
-    texts = [n for n, kind in enumerate(table.dtypes) if kind.kind not in "biuf"]
-    held = chain(table.columns, table.index, *(table.iloc[:, n] for n in texts))
+    held = chain(table.columns, table.index, *(table.iloc[:, n] for n in _texts(table)))
     if not any(isinstance(value, str) and "\r" in value for value in held):
         return table.to_csv(target, sep=separator, **options)
-    marked = table.rename(columns=_marked, index=_marked)
-    for number in texts:
-        marked.isetitem(number, marked.iloc[:, number].map(_marked))
+    marked = with_texts(table, lambda value: value.replace("\r", _MARK))
     text = marked.to_csv(sep=separator, **options).replace(_MARK, "\r")
     if target is None:
         return text
@@ -88,8 +85,21 @@ def to_csv(table: pd.DataFrame, target: Any = None, separator: str = ",", **opti
     )
 
 
-def _marked(value: Any) -> Any:
-    return value.replace("\r", _MARK) if isinstance(value, str) else value
+def with_texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Return a table with its texts changed, those of headings and of the index among them."""
+
+    def changed(value: Any) -> Any:
+        return change(value) if isinstance(value, str) else value
+
+    made = table.rename(columns=changed, index=changed)
+    for number in _texts(table):
+        made.isetitem(number, made.iloc[:, number].map(changed))
+    return made
+
+
+def _texts(table: pd.DataFrame) -> list[int]:
+    """Return which columns may hold texts."""
+    return [number for number, kind in enumerate(table.dtypes) if kind.kind not in "biuf"]
 
 
 def csv_bytes(table: pd.DataFrame, most: int | None = None) -> bytes:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.options.terminal import say
+from kgdash.commands.options.terminal import say, unbroken
 from kgdash.errors import KgdashError
-from kgdash.files.table import row_parts, to_csv, write_table
+from kgdash.files.table import row_parts, to_csv, with_texts, write_table
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
@@ -91,13 +91,15 @@ def write_new_run(out: Path | None, write: Callable[[Path], Any]) -> None:
 def write_or_print(
     table: pd.DataFrame, out: Path | None, index: bool = False, silent: bool = False
 ) -> None:
-    """Write a table to ``out``, or print it tab-separated.
+    """Write a table to ``out``, or print it tab-separated, on a terminal a line for each row.
 
     :param silent: nothing is said of the file, since JSON stands alone on standard output
     """
     if out is None:
         for number, part in enumerate(row_parts(table, _AT_ONCE)):
-            print(to_csv(part, separator="\t", index=index, header=number == 0), end="")
+            # In a file quotes hold what a name breaks; on a terminal it would be a row of its own.
+            shown = with_texts(part, unbroken) if sys.stdout.isatty() else part
+            print(to_csv(shown, separator="\t", index=index, header=number == 0), end="")
         return
     write_table(table, out, index)
     if not silent:

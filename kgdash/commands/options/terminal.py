@@ -47,5 +47,9 @@ def say(*cells: object, file: TextIO | None = None) -> None:
 
     :param file: standard output by default
     """
-    told = (_BREAK.sub(lambda found: repr(found[0])[1:-1], str(cell)) for cell in cells)
-    print(*told, sep="\t", file=file)
+    print(*(unbroken(str(cell)) for cell in cells), sep="\t", file=file)
+
+
+def unbroken(text: str) -> str:
+    r"""Write what would end a line, or a column, as Python does: ``\n``."""
+    return _BREAK.sub(lambda found: repr(found[0])[1:-1], text)

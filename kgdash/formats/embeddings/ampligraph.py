@@ -3,7 +3,7 @@
 ::
 
     NAME_metadata.ampkl              a pickle: entities_dict, relations_dict, number → name
-    keras_metadata.pb                scoring_type
+    keras_metadata.pb                scoring_type; both also sizes
     variables/variables.index        where ent_emb and rel_emb are
     variables/variables.data-…       their numbers
 
@@ -22,7 +22,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.matrices import single_precision
+from kgdash.formats.embeddings.matrices import check_said, single_precision
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.pickle_arrays import read_array_pickle
@@ -31,7 +31,8 @@ from kgdash.formats.tensor_bundle import Bundle
 
 _EXPECTED = "expected what AmpliGraph 2 writes beside a model that was trained of data in memory"
 
-_MODELS = ("TransE", "DistMult", "ComplEx", "HolE", "RotatE")
+#: model → numbers of a row for each of k
+_MODELS = {"TransE": 1, "DistMult": 1, "ComplEx": 2, "HolE": 2, "RotatE": 2}
 
 #: bytes of the configuration
 _MOST = 2**24
@@ -48,19 +49,27 @@ def read_ampligraph(folder: Path, options: Options) -> Embedding:
         raise KgdashError(f"{metadata}: expected a dict; {_EXPECTED}")
     if said.get("is_partitioned_training"):
         raise KgdashError(f"{metadata}: partitioned training is not read; save vectors as arrays")
-    model = _scoring_type(folder / "keras_metadata.pb") or options.one_of(_MODELS, folder)
-    if model not in _MODELS:
+    keras = folder / "keras_metadata.pb"
+    described = _configuration(keras)
+    model = described.get("scoring_type") or options.one_of([*_MODELS], folder)
+    if not isinstance(model, str) or model not in _MODELS:
         raise KgdashError(f"{folder}: {model!r:.40} is not read; expected {', '.join(_MODELS)}")
     names = [_names(said, f"{kind}_dict", metadata) for kind in ("entities", "relations")]
     index = folder / "variables" / "variables.index"
     bundle = Bundle(index)
     graph = bundle.text("_CHECKPOINTABLE_OBJECT_GRAPH")
     vectors, rows = [], 0
-    for kind, own in zip(("ent_emb", "rel_emb"), names, strict=True):
+    kinds = (("ent_emb", "max_ent_size"), ("rel_emb", "max_rel_size"))
+    for (kind, size), own in zip(kinds, names, strict=True):
         values = bundle.array(_key(graph, kind, index))
         if values.ndim != 2 or len(values) < len(own):
             raise KgdashError(f"{index}: {kind}: {len(own):,} names, but shape {values.shape}")
         rows = len(values)
+        for settings, where in ((said, metadata), (described, keras)):
+            check_said(settings.get(size), rows, size, f"rows of {kind}", where)
+            check_said(
+                settings.get("k"), values.shape[1], "k", f"columns of {kind}", where, _MODELS[model]
+            )
         vectors.append(single_precision(values[: len(own)], f"{index}, {kind}"))
     interaction, relations = model, vectors[1]
     width = relations.shape[1]
@@ -113,22 +122,26 @@ def _names(said: Mapping[str, Any], key: str, path: Path) -> tuple[str, ...]:
         )
     if not all(isinstance(name, str) for name in names.values()):
         raise KgdashError(f"{path}: expected text as names in {key}")
+    # By these AmpliGraph finds rows.
+    if said.get(f"reversed_{key}") not in (None, {name: row for row, name in names.items()}):
+        raise KgdashError(f"{path}: {key} and reversed_{key} differ; save the model again")
     return tuple(names[number] for number in range(len(names)))
 
 
-def _scoring_type(path: Path) -> str | None:
-    """Return what scores, by Keras's description of the model; None if there is none."""
+def _configuration(path: Path) -> dict[str, Any]:
+    """Return Keras's description of the model, with what scores; empty if there is none."""
     if not path.is_file():
-        return None
+        return {}
     try:
         with open_regular(path, _MOST) as stream:
             content = stream.read()
         for number, node in fields(content):
             said = dict(fields(message(node))) if number == 1 else {}
             if said.get(3) == b"root":
-                return parse_plain_json(message(said[5]))["config"]["scoring_type"]
+                found = parse_plain_json(message(said[5]))["config"]
+                return {**found, "scoring_type": found["scoring_type"]}
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise KgdashError(f"{path} is damaged ({error!s:.80}); copy it again") from error
-    return None
+    return {}

@@ -14,7 +14,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.matrices import single_precision
+from kgdash.formats.embeddings.matrices import check_said, single_precision
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.pickle_arrays import PickledArray, read_array_pickle
@@ -51,10 +51,15 @@ def read_graphvite(path: Path, options: Options) -> Embedding:
         # ⟨h, r, t'⟩, the numbers of t' swapped in pairs
         interaction, swapped = "CP", entities[:, np.arange(entities.shape[1]) ^ 1]
         entities = np.concatenate([entities, swapped], axis=1)
+    names = [_names(graph, kind, path) for kind in ("entity", "relation")]
+    for size, own, kind in zip(
+        ("num_vertex", "num_relation"), names, ("entities", "relations"), strict=True
+    ):
+        check_said(graph.get(size), len(own), size, kind, path)
     return Embedding(
         interaction,
-        _names(graph, "id2entity", path),
-        _names(graph, "id2relation", path),
+        names[0],
+        names[1],
         Parts(entities, relations, layout="interleaved", norm=norm, where=str(path)),
         Source(str(path), f"{path}, entities", f"{path}, relations"),
     )
@@ -70,8 +75,11 @@ def _array(solver: Mapping[str, Any], name: str, path: Path) -> np.ndarray:
     return values
 
 
-def _names(graph: Mapping[str, Any], key: str, path: Path) -> tuple[str, ...]:
-    names = graph.get(key)
+def _names(graph: Mapping[str, Any], kind: str, path: Path) -> tuple[str, ...]:
+    names, rows = graph.get(f"id2{kind}"), graph.get(f"{kind}2id")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise KgdashError(f"{path}: expected a list of names as {key}; {_EXPECTED}")
+        raise KgdashError(f"{path}: expected a list of names as id2{kind}; {_EXPECTED}")
+    # By these GraphVite finds rows when it loads a model.
+    if rows is not None and rows != {name: row for row, name in enumerate(names)}:
+        raise KgdashError(f"{path}: {kind}2id and id2{kind} differ; save the model again")
     return tuple(names)

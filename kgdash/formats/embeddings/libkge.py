@@ -5,6 +5,7 @@ checkpoint if it was packaged, else in the dataset's ``entity_ids.del`` and ``re
 Scores by ``kge/model``; of reciprocal relations, heads are scored by the second half.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.matrices import check_said
 from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.embeddings.torch_states import read_archive, tensors
 from kgdash.formats.pickle_records import Call, brief
 from kgdash.formats.pickled_modules import mapping
+from kgdash.formats.run_record import is_number
 
 _EXPECTED = "a checkpoint of LibKGE's, such as checkpoint_best.pt"
 
@@ -42,16 +45,24 @@ def read_libkge(path: Path, options: Options) -> Embedding:
     """
     root, storages = read_archive(path, _EXPECTED)
     checkpoint = _items(root, path)
-    model, reciprocal, norm = _configured(checkpoint.get("config"), path)
+    settings = _options(checkpoint.get("config"), path)
+    model, reciprocal, norm = _configured(settings, path)
     saved = checkpoint.get("model")
     state = _items(saved[0] if isinstance(saved, tuple) and saved else saved, path)
     found = tensors(state, storages, str(path))
     entities, relations = (_weights(found, kind, path) for kind in ("entity", "relation"))
+    for kind, values in (("entity", entities), ("relation", relations)):
+        width = _width(settings, [_RECIPROCAL, "base_model"] * reciprocal, model, kind)
+        columns = math.prod(values.shape[1:])
+        check_said(width, columns, f"dim of {kind}_embedder", "columns", path)
     inverse = None
     if reciprocal:
         if relations.ndim != 2 or len(relations) % 2:
             raise KgdashError(f"{path}: expected a vector and its reciprocal for each relation")
         relations, inverse = np.split(relations, 2)
+    said = mapping(checkpoint.get("dataset")) or {}
+    for size, values in (("num_entities", entities), ("num_relations", relations)):
+        check_said(said.get(size), len(values) if values.ndim else 0, size, "rows", path)
     names = [_names(checkpoint, kind, path, options) for kind in ("entity", "relation")]
     if norm is not None and norm not in (1, 2):
         raise KgdashError(f"{path}: l_norm {norm!r:.40} is not read; expected 1 or 2")
@@ -72,17 +83,20 @@ def _items(record: object, path: Path) -> Mapping[str | int, Any]:
     return found
 
 
-def _configured(config: object, path: Path) -> tuple[str, bool, int | None]:
-    """Return model, whether relations are reciprocal, and norm."""
+def _options(config: object, path: Path) -> Mapping[str | int, Any]:
     state = config.state if isinstance(config, Call) else config
     options = mapping(state.get("options")) if isinstance(state, dict) else None
     if options is None:
         raise KgdashError(f"{path} holds no options of LibKGE's; expected {_EXPECTED}")
+    return options
+
+
+def _configured(options: Mapping[str | int, Any], path: Path) -> tuple[str, bool, int | None]:
+    """Return model, whether relations are reciprocal, and norm."""
     model, own = options.get("model"), None
     reciprocal = model == _RECIPROCAL
     if reciprocal:
-        wrapper = mapping(options.get(_RECIPROCAL)) or {}
-        own = mapping(wrapper.get("base_model")) or {}
+        own = _inside(options, _RECIPROCAL, "base_model")
         model = own.get("type")
     if not isinstance(model, str) or model not in _MODELS:
         raise KgdashError(
@@ -99,6 +113,21 @@ def _configured(config: object, path: Path) -> tuple[str, bool, int | None]:
     if not isinstance(norm, int | float) or norm != norm // 1:
         raise KgdashError(f"{path}: l_norm {norm!r:.40} is not read; expected 1 or 2")
     return model, reciprocal, int(norm)
+
+
+def _inside(options: Mapping[str | int, Any], *keys: str) -> Mapping[str | int, Any]:
+    for key in keys:
+        options = mapping(options.get(key)) or {}
+    return options
+
+
+def _width(options: Mapping[str | int, Any], wrapper: list[str], model: str, kind: str) -> object:
+    """Return the columns that the options of an embedder say; None where these are left to it."""
+    places = ([*wrapper, f"{kind}_embedder"], [model, f"{kind}_embedder"], ["lookup_embedder"])
+    said = [_inside(options, *place) for place in places]
+    width = next((own["dim"] for own in said if "dim" in own), None)
+    rounded = next((own["round_dim_to"] for own in said if "round_dim_to" in own), None)
+    return None if rounded or (is_number(width) and width < 0) else width
 
 
 def _weights(found: Mapping[str, np.ndarray], kind: str, path: Path) -> np.ndarray:

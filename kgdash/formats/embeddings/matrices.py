@@ -15,6 +15,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
 from kgdash.files.parquet.pages import plain_file
 from kgdash.files.regular import open_regular
+from kgdash.formats.run_record import is_number
 from kgdash.formats.tensor_file import read_tensors
 
 ENDINGS = (".npy", ".safetensors", ".parquet")
@@ -80,6 +81,29 @@ def single_precision(values: np.ndarray, where: str) -> np.ndarray:
                 "vectors down"
             )
     return narrow
+
+
+def check_said(
+    said: object, found: int, name: str, counted: str, where: object, times: int = 1
+) -> None:
+    """Refuse settings that say another number than was read: they are of other vectors.
+
+    :param said: the number; None where they do not say it
+    :param found: how many were read
+    :param name: of the setting
+    :param counted: what was read, as in "columns of entities"
+    :param where: the file of settings
+    :param times: how many there are for each that is said
+    """
+    if said is None:
+        return
+    if not is_number(said):
+        raise KgdashError(f"{where}: expected a number as {name}; found {said!r:.40}")
+    if said * times != found:
+        raise KgdashError(
+            f"{where}: {name} {said:.10g} tells of {said * times:,.10g} {counted}; found "
+            f"{found:,}. It is of another training: take the file written with the vectors"
+        )
 
 
 def check_finite(values: np.ndarray, names: tuple[str, ...], where: str) -> None:

@@ -38,9 +38,11 @@ def read_numbered(path: Path, openke: bool = False, first: bool = False) -> tupl
     text = decode_text(read_content(path, str(path), _MOST), str(path))
     # Either column may hold the numbers: a list ends where neither can, and takes no more memory.
     found: dict[int, dict[int, str]] = {0: {}, 1: {}}
+    told = None
     for line, content in text_lines(text, str(path)):
         columns = [column.strip() for column in content.split("\t")]
         if openke and line == 1 and len(columns) == 1 and _is_id(columns[0]):
+            told = int(columns[0])
             continue
         if not content.strip():
             continue
@@ -66,6 +68,10 @@ def read_numbered(path: Path, openke: bool = False, first: bool = False) -> tupl
         raise KgdashError(
             f"{path}: either column may be the numbers of rows, and they differ; write names that "
             "are no such numbers, such as e12 for 12"
+        )
+    if readings and told not in (None, len(readings[0])):
+        raise KgdashError(
+            f"{path}: line 1 tells of {told:,} names, {len(readings[0]):,} follow; write it again"
         )
     if readings:
         return readings[-1 if openke else 0]

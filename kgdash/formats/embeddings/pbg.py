@@ -27,7 +27,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content
 from kgdash.formats.embeddings.embedding import Embedding, Source
 from kgdash.formats.embeddings.json_values import read_name_list, read_object
-from kgdash.formats.embeddings.matrices import single_precision
+from kgdash.formats.embeddings.matrices import check_said, single_precision
 from kgdash.formats.embeddings.name_lists import add_name, check_length
 from kgdash.formats.embeddings.numbered_names import find_list
 from kgdash.formats.embeddings.options import Options
@@ -72,6 +72,7 @@ class _Config:
     dynamic: bool
     global_embedding: bool
     max_norm: float | None
+    dimension: object
 
     @cached_property
     def operator(self) -> str:
@@ -120,9 +121,6 @@ def read_pbg(folder: Path, options: Options) -> Embedding:
     )
 
 
-# The configuration
-
-
 def _config(path: Path) -> _Config:
     said = read_object(path, "PyTorch-BigGraph writes it beside the vectors")
     entities, relations = said.get("entities"), said.get("relations")
@@ -159,6 +157,7 @@ def _config(path: Path) -> _Config:
         _said(said, "dynamic_relations", False, path),
         _said(said, "global_emb", True, path),
         max_norm,
+        of_entity.get("dimension") or said.get("dimension"),
     )
     for operator in config.operators:
         known = config.comparator in _READ.get(operator, ())
@@ -191,9 +190,6 @@ def _version(path: Path) -> int:
     return int(text)
 
 
-# Vectors
-
-
 def _entities(
     folder: Path, version: int, config: _Config, place: Path
 ) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -213,6 +209,7 @@ def _entities(
     if len(shapes) != 1 or len(min(shapes)) != 1:
         raise KgdashError(f"{folder}: expected rows of one length in all parts; found {shapes}")
     entities = np.concatenate(found)
+    check_said(config.dimension, entities.shape[1], "dimension", "columns", config.path)
     if config.max_norm is not None:
         norms = np.sqrt(np.einsum("ij,ij->i", entities, entities, dtype=np.float64))
         scale = np.where(norms > config.max_norm, config.max_norm / (norms + _EPSILON), 1)

@@ -4,6 +4,7 @@ A line of two numbers, how many words and dimensions; then one line a word: the 
 numbers, separated by blanks. RDF2Vec writes entities and relations so, among other words.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,9 @@ from kgdash.formats.embeddings.parts import Parts
 
 #: bytes, unpacked
 _MOST = 2**32
+
+#: what Python takes in numbers, and no other reader: 1_0 for 10, and digits of other scripts
+_OTHER = re.compile(r"[^\x00-\x7f]|_")
 
 _ENTITIES_ALONE = ("dot", "cosine")
 
@@ -61,13 +65,16 @@ def _read(path: Path) -> tuple[tuple[str, ...], np.ndarray]:
         )
     rows, lines_of = np.empty((count, width), np.float32), dict[str, int]()
     for number, line in lines:
-        columns = line.rstrip().rsplit(" ", width) if line.strip() else []
+        line = line.rstrip()
+        columns = line.rsplit(" ", width) if line else []
         if not columns:
             continue
         place = len(lines_of)
         try:
             if len(columns) != width + 1 or not width:
                 raise ValueError(f"{len(columns) - 1} numbers")
+            if other := _OTHER.search(line, len(columns[0])):
+                raise ValueError(f"{other[0]!r} in them")
             if place < count:
                 rows[place] = np.array(columns[1:], dtype=np.float32)
         except ValueError as error:

@@ -1,6 +1,7 @@
 """A call as it is written into results, and tables as they are printed."""
 
 import shutil
+import sys
 
 import numpy as np
 import pandas as pd
@@ -52,6 +53,15 @@ def test_where_things_lie_here_is_not_written(tmp_path):
     whole, bare = told
     assert whole == "kgdash count 'my data' --rules rules.tsv --k 3 --k 5 --deep"
     assert bare == "kgdash count nations"
+
+
+def test_on_a_terminal_no_name_begins_a_row(capsys, monkeypatch):
+    table = pd.DataFrame({"mrr": [0.5], "of": ["B\nC\t9.9\r"]}, index=["a\nb"])
+    write_or_print(table, None, index=True)
+    assert capsys.readouterr().out == to_csv(table, separator="\t")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    write_or_print(table, None, index=True)
+    assert capsys.readouterr().out == "\tmrr\tof\na\\nb\t0.5\tB\\nC\\t9.9\\r\n"
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1_000, 2_345])

@@ -97,8 +97,26 @@ REFUSED = {
     ),
     "names that are none": (metadata(entities_dict={0: 1}), "expected text as names in entities"),
     "more names than rows": (
-        metadata(entities_dict={number: str(number) for number in range(15)}),
+        metadata(entities_dict=dict(enumerate("abcdefghijklmno")), reversed_entities_dict=None),
         r"ent_emb: 15 names, but shape \(14, 3\)",
+    ),
+    "names in another order": (
+        metadata(entities_dict=dict(enumerate("abcdefghijklmn"))),
+        "entities_dict and reversed_entities_dict differ; save the model again",
+    ),
+    # These numbers were not looked at.
+    "k of other vectors": (
+        metadata(k=400),
+        r"_metadata.ampkl: k 400 tells of 400 columns of ent_emb",
+    ),
+    "more relations": (metadata(max_rel_size=56), "max_rel_size 56 tells of 56 rows of rel_emb"),
+    "a size that is none": (
+        metadata(max_ent_size="14"),
+        "expected a number as max_ent_size; found",
+    ),
+    "k of another configuration": (
+        configuration(b'"k": 3, "scoring_type"', b'"k": 4, "scoring_type"'),
+        "keras_metadata.pb: k 4 tells of 4 columns of ent_emb; found 3",
     ),
     "another object": (metadata(path=Path("x")), r"refused: pathlib.*PosixPath; expected what"),
     "a list": (

@@ -45,13 +45,27 @@ MODELS = {
 }
 
 
+def settings(model, **more):
+    """Return what config.json says: all options of the training, and the lists by their names."""
+    flags = {
+        "double_ent": model in ("RotatE", "SimplE"),
+        "double_rel": model == "SimplE",
+    }
+    lists = {"emp_file": "entities.tsv", "rmap_file": "relations.tsv"}
+    known = {"model_name": model, "dataset": "nations", "hidden_dim": D, "gamma": GAMMA}
+    return json.dumps(known | flags | lists | more)
+
+
+def configured(model="RotatE", **more):
+    return lambda folder: (folder / "config.json").write_text(settings(model, **more))
+
+
 def write(folder, model, first="number"):
     width, other, _ = MODELS[model]
     e, r = vectors(14, width, seed=1), vectors(55, other, seed=2)
     np.save(folder / f"nations_{model}_entity.npy", e)
     np.save(folder / f"nations_{model}_relation.npy", r)
-    config = {"model_name": model, "dataset": "nations", "hidden_dim": D, "gamma": GAMMA}
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(settings(model))
     for kind, names in (("entities", ENTITIES), ("relations", RELATIONS)):
         lines = [f"{number}\t{name}\n" for number, name in enumerate(names)]
         if first == "name":
@@ -83,9 +97,51 @@ def test_lists_in_another_folder_and_order(tmp_path):
     assert read_dglke(tmp_path, Options(names=data)).entity_names == ENTITIES
 
 
+@pytest.mark.parametrize("flag", ["double_ent", "double_rel"])
+@pytest.mark.parametrize("model", [name for name in MODELS if name != "RotatE"])
+def test_vectors_of_another_length_than_the_settings_say_are_refused(model, flag, tmp_path):
+    """For RotatE alone they were compared."""
+    write(tmp_path, model)
+    for changes in ({"hidden_dim": 400}, {flag: model != "SimplE"}):
+        configured(model, **changes)(tmp_path)
+        with pytest.raises(KgdashError, match=r"hidden_dim .* tells of .* columns of"):
+            read_dglke(tmp_path, Options())
+
+
+def test_the_lists_are_those_that_the_settings_name(tmp_path):
+    """Those of usual names, in whatever order, were read without a word."""
+    write(tmp_path, "DistMult")
+    named = "".join(f"{n}\t{name}\n" for n, name in enumerate(ENTITIES[::-1]))
+    (tmp_path / "map.tsv").write_text(named)
+    for said in ("map.tsv", "/root/data/map.tsv", "C:\\data\\map.tsv"):
+        configured("DistMult", emp_file=said)(tmp_path)
+        assert read_dglke(tmp_path, Options()).entity_names == ENTITIES[::-1]
+    data = tmp_path / "data"
+    data.mkdir()
+    for path in tmp_path.glob("*s.tsv"):
+        path.rename(data / path.name)
+    with pytest.raises(KgdashError, match=r"names map.tsv as the list of entities, which is"):
+        read_dglke(tmp_path, Options(names=data))
+    for said in (None, "gone.tsv", "..", "", "../map.tsv/.."):
+        configured("DistMult", emp_file=said)(tmp_path)
+        assert read_dglke(tmp_path, Options(names=data)).entity_names == ENTITIES
+
+
+def test_lists_of_freebase_tell_how_many_names_follow(tmp_path):
+    write(tmp_path, "DistMult")
+    lines = [str(len(ENTITIES)), *(f"{name}\t{n}" for n, name in enumerate(ENTITIES))]
+    (tmp_path / "entity2id.txt").write_text("\n".join(lines))
+    (tmp_path / "entities.tsv").unlink()
+    configured("DistMult", emp_file="entity2id.txt")(tmp_path)
+    assert read_dglke(tmp_path, Options()).entity_names == ENTITIES
+
+
 REFUSED = {
     "two lists": (
-        lambda p: (p / "entities.dict").write_text("0\tb\n1\ta\n"),
+        lambda p: (
+            configured(emp_file=None)(p),
+            (p / "entities.dict").write_text("0\tb\n1\ta\n"),
+        ),
         "holds entities.tsv and entities.dict, which may differ; keep one",
     ),
     "no config": (lambda p: (p / "config.json").unlink(), "DGL-KE writes it beside the vectors"),
@@ -104,10 +160,16 @@ REFUSED = {
         "need numbers gamma and hidden_dim; found None and '4'",
     ),
     "a hidden_dim of other vectors": (
-        lambda p: (p / "config.json").write_text(
-            '{"model_name": "RotatE", "hidden_dim": 400, "gamma": 12}'
-        ),
-        "hidden_dim is 400, and RotatE's relations have 4 columns",
+        configured(hidden_dim=400),
+        "config.json: hidden_dim 400 tells of 800 columns of entities; found 8. It is of another",
+    ),
+    "a model of other vectors": (
+        configured("TransE_l2"),
+        "the model is TransE_l2, and nations_RotatE_entity.npy is of RotatE; take the config.json",
+    ),
+    "relations of another model": (
+        lambda p: next(p.glob("*_relation.npy")).rename(p / "nations_TransR_relation.npy"),
+        "the model is RotatE, and nations_TransR_relation.npy is of TransR",
     ),
     "no vectors": (lambda p: next(p.glob("*_entity.npy")).unlink(), "found none"),
     "numbers that are missing": (

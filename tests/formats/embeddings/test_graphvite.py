@@ -63,7 +63,7 @@ def content(settings=None, kind=np.float32):
     )
     solver = filled(entity_embeddings=e.astype(kind), relation_embeddings=r.astype(kind))
     if settings is not None:
-        graph.num_edge = 1592
+        graph.num_edge, graph.num_vertex, graph.num_relation = 1592, 14, 55
         for name, value in settings.items():
             setattr(solver, name, value)
         solver.optimizer = filled(lr=1e-4, type="Adam", schedule="linear")
@@ -183,6 +183,15 @@ REFUSED = {
     "names that are none": (
         with_graph(id2entity=[1, 2]),
         "expected a list of names as id2entity",
+    ),
+    "a number of entities": (
+        with_graph(num_vertex=15),
+        "num_vertex 15 tells of 15 entities; f.*14",
+    ),
+    "a number of relations": (with_graph(num_relation=1), "num_relation 1 tells of 1 relations; "),
+    "names in another order": (
+        with_graph(id2entity=list(ENTITIES[::-1])),
+        "entity2id and id2entity differ; save the model again",
     ),
     "a date": (with_graph(when=date(2020, 1, 1)), r"refused: datetime.date; expected what save_m"),
     "a set": (with_graph(ids={"a"}), "refused: a set"),

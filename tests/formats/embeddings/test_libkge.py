@@ -136,6 +136,48 @@ def test_what_is_refused(options, message, tmp_path):
         read_libkge(path, Options())
 
 
+WIDE = {"entity_embedder": {"dim": 400}}
+RECIPROCAL = "reciprocal_relations_model"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lookup_embedder": {"dim": 400}}, "dim of entity_embedder 400 tells of 400 columns; fo"),
+        ({"lookup_embedder": {"dim": D}, "distmult": WIDE}, "dim of entity_embedder 400"),
+        ({"distmult": {"relation_embedder": {"dim": 400}}}, "dim of relation_embedder 400"),
+        (
+            {"model": RECIPROCAL, RECIPROCAL: {"base_model": {"type": "distmult"} | WIDE}},
+            "dim of entity_embedder 400",
+        ),
+        # What the embedder decides, or what is of a wrapper that there is not, says nothing.
+        ({"lookup_embedder": {"dim": 400, "round_dim_to": [D]}}, None),
+        ({"lookup_embedder": {"dim": D}, RECIPROCAL: {"base_model": WIDE}}, None),
+        (
+            {"lookup_embedder": {"dim": 400}, "distmult": {"relation_embedder": {"dim": -1}}},
+            "entity",
+        ),
+    ],
+)
+def test_vectors_of_another_length_than_the_options_say_are_refused(options, message, tmp_path):
+    path = save(tmp_path, {"model": "distmult"} | options, vectors(14, D), vectors(55, D))
+    if message is None:
+        assert read_libkge(path, Options()).interaction == "DistMult"
+        return
+    with pytest.raises(KgdashError, match=message):
+        read_libkge(path, Options())
+
+
+@pytest.mark.parametrize("size", ["num_entities", "num_relations"])
+def test_another_number_of_rows_than_the_dataset_has_is_refused(size, tmp_path):
+    path = save(tmp_path, {"model": "distmult"}, vectors(14, D), vectors(55, D))
+    content = torch.load(path, weights_only=False)
+    content["dataset"][size] = 400
+    torch.save(content, path)
+    with pytest.raises(KgdashError, match=f"{size} 400 tells of 400 rows; found"):
+        read_libkge(path, Options())
+
+
 def test_vectors_that_stand_there_twice_are_the_same(tmp_path):
     path = save(tmp_path, {"model": "distmult"}, vectors(14, D), vectors(55, D))
     content = torch.load(path, weights_only=False)

@@ -135,6 +135,14 @@ def test_scores_are_its_models(name, tmp_path):
     np.testing.assert_allclose(found, formula(), rtol=1e-4, atol=1e-4)
 
 
+def test_a_list_of_another_length_than_it_tells_is_refused(tmp_path):
+    path = checkpoint(tmp_path, PAIR)
+    text = (tmp_path / "relation2id.txt").read_text()
+    (tmp_path / "relation2id.txt").write_text(text.replace("55\n", "400\n", 1))
+    with pytest.raises(KgdashError, match=r"relation2id.txt: line 1 tells of 400 names, 55 follow"):
+        read_openke(path, Options("DistMult"))
+
+
 @pytest.mark.parametrize(
     ("tensors", "message"),
     [

@@ -207,6 +207,12 @@ def with_config(**changes):
     return change
 
 
+def rewrite(folder, change):
+    config = json.loads((folder / "config.json").read_text())
+    change(config)
+    (folder / "config.json").write_text(json.dumps(config))
+
+
 def relations(*operators):
     return [{"name": str(k), "operator": each} for k, each in enumerate(operators)]
 
@@ -258,6 +264,12 @@ REFUSED = {
     ),
     "no partitions": (with_config(num_partitions=0), "expected num_partitions of 1 or more"),
     "a norm below 0": (with_config(max_norm=-1), "expected a max_norm above 0; found -1"),
+    "a dimension of other vectors": (
+        # It was not looked at.
+        lambda p: rewrite(p, lambda config: config.update(dimension=400)),
+        "config.json: dimension 400 tells of 400 columns; found 4. It is of another training",
+    ),
+    "a dimension of these entities": (with_config(dimension=400), "dimension 400 tells of 400"),
     "too few names": (short_names, "has 2 names, .*embeddings_all_0.v7.h5 14 rows"),
     "names that are none": (
         lambda p: (p / "entity_names_all_0.json").write_text('["a", 1]'),

@@ -49,6 +49,10 @@ def test_relations_are_words_too(tmp_path):
         ("a 1 2\n", r"expected how many words and dimensions .*line 1\)"),
         ("1 2\na 1\n", r"expected a word and 2 numbers; found 1 numbers .*line 2\)"),
         ("1 2\na 1 x\n", r"could not convert string to float.*line 2\)"),
+        # Python takes these for 10 and 1.
+        ("1 2\na 1 1_0\n", r"expected a word and 2 numbers; found '_' in them .*line 2\)"),
+        ("1 2\na \u0661 1\n", r"found '\u0661' in them .*line 2\)"),
+        ("1 2\na \uff11 1\n", r"found '\uff11' in them .*line 2\)"),
         ("2 1\na 1\n", "line 1 tells of 2 words, 1 follow"),
         ("0 1\n", "holds no vectors"),
         ("1 0\na\n", "expected a word and 0 numbers"),
@@ -65,9 +69,9 @@ def test_what_is_refused(text, message, tmp_path):
 
 
 def test_names_with_blanks(tmp_path):
-    (tmp_path / "w.txt").write_text("2 2\nnew york 1 2\nparis 3 4 \n")
+    (tmp_path / "w.txt").write_text("2 2\nnew_york \u0661 1 2\nparis 3 4 \n")
     found = read_word2vec(tmp_path / "w.txt", Options())
-    assert found.entity_names == ("new york", "paris")
+    assert found.entity_names == ("new_york \u0661", "paris")
     assert found.parts.entities.tolist() == [[1, 2], [3, 4]]
 
 
