@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
-from kgdash.formats.pykeen_model_file import read_pickled_model
+from kgdash.formats.pykeen_model_file import PickledModel, read_pickled_model
 from kgdash.formats.pykeen_results import training_record
 from kgdash.graph import SPLITS, KnowledgeGraph, triple_array
 from kgdash.graph.datasets import load_dataset
 from kgdash.graph.triple_files import read_rows
-from kgdash.scoring.model_spec import ModelSpec
 
 MODEL_FILE = "trained_model.pkl"
 
@@ -31,12 +29,12 @@ _MOST_TIMES, _FEW = 4, 10_000
 @reads
 def read_pykeen_directory(
     folder: Path, dataset: str | None
-) -> tuple[KnowledgeGraph, ModelSpec, dict[str, torch.Tensor], dict[str, Any], tuple[str, ...]]:
+) -> tuple[KnowledgeGraph, PickledModel, dict[str, Any], tuple[str, ...]]:
     """Read model, graph and training record.
 
     :param folder: holds ``trained_model.pkl`` and, if saved, ``training_triples/``
     :param dataset: PyKEEN dataset name or folder that the model was trained on
-    :return: graph, model configuration, weights, training record, notes for the user
+    :return: graph, model, whose kept vectors are not compared, training record, notes for the user
     :raises KgdashError: if no dataset is given, names do not match, or a file is refused
     """
     if dataset is None:
@@ -59,7 +57,7 @@ def read_pykeen_directory(
         if vocabulary != (tuple(graph.entities), tuple(graph.relations)):
             graph = load_dataset(dataset, vocabulary)
         notes += _compare_training(folder, graph)
-    return graph, pickled.spec, dict(pickled.state), training_record(folder), tuple(notes)
+    return graph, pickled, training_record(folder), tuple(notes)
 
 
 def _vocabulary(

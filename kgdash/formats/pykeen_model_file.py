@@ -76,13 +76,15 @@ class PickledModel:
     """What a pickled model holds.
 
     ``state`` maps names to CPU tensors (views of the file's storages), train-only ones left out;
-    ``num_relations`` does not count inverse relations.
+    ``num_relations`` does not count inverse relations; ``kept``: vectors that PyKEEN made of the
+    weights, and scores by, by the names of their module and attribute, see `check_kept`.
     """
 
     spec: ModelSpec
     state: Mapping[str, torch.Tensor]
     num_entities: int
     num_relations: int
+    kept: Mapping[tuple[str, str], tuple[torch.Tensor, ...]]
 
 
 def read_pickled_model(path: Path) -> PickledModel:
@@ -111,9 +113,16 @@ def read_pickled_model(path: Path) -> PickledModel:
         triples = np.zeros((1, 3), dtype=np.int64)
         rebuilt = skeleton(spec, triples, entities, relations, str(path))
         check_same(describe(modules, str(path)), describe_model(rebuilt), spec.name, path)
-        model = PickledModel(spec, state, entities, relations)
-        _check_caches(model, modules, storages, path)
-    return model
+        kept = {
+            (prefix.rstrip("."), name): tuple(
+                rebuild_tensor(each, storages, f"{prefix}{name}", str(path))
+                for each in _several(module.state[name])
+            )
+            for prefix, module in modules
+            for name in sorted(CACHES & module.state.keys())
+            if module.state[name] is not None
+        }
+    return PickledModel(spec, state, entities, relations, kept)
 
 
 def _check_root(root: object, path: Path) -> None:
@@ -138,39 +147,30 @@ def _check_own(state: Mapping[str, torch.Tensor], path: Path) -> None:
         )
 
 
-def _check_caches(
-    model: PickledModel,
-    modules: list[tuple[str, Call]],
-    storages: Mapping[str, bytearray],
-    path: Path,
-) -> None:
-    """Refuse vectors that PyKEEN kept, and scores by, if they are not what the weights make."""
-    kept = [
-        (prefix, name, module.state[name])
-        for prefix, module in modules
-        for name in CACHES & module.state.keys()
-        if module.state[name] is not None
-    ]
-    if not kept:
+def check_kept(pickled: PickledModel, path: Path) -> None:
+    """Refuse vectors that PyKEEN kept, and scores by, if they are not what the weights make.
+
+    It takes what it takes to score by the model.
+
+    :raises KgdashError: then
+    """
+    if not pickled.kept:
         return
-    edges = [
-        t.shape[-1] for n, t in model.state.items() if n.endswith((".edge_type", ".edge_types"))
-    ]
+    state = pickled.state
+    edges = [t.shape[-1] for n, t in state.items() if n.endswith((".edge_type", ".edge_types"))]
     triples = np.zeros((max(edges, default=1), 3), dtype=np.int64)
-    sizes = (model.num_entities, model.num_relations)
-    rebuilt = build_model(model.spec, triples, *sizes, model.state, str(path))
-    with torch.no_grad():
+    sizes = (pickled.num_entities, pickled.num_relations)
+    rebuilt = build_model(pickled.spec, triples, *sizes, state, str(path))
+    with damage_refused(path), torch.no_grad():
         for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
             part(None)
-    for prefix, name, record in kept:
-        made = getattr(rebuilt.get_submodule(prefix.rstrip(".")), name, None)
-        for own, one in zip(_several(made), _several(record), strict=True):
-            found = rebuild_tensor(one, storages, f"{prefix}{name}", str(path))
-            if not _agree(found, own):
-                raise KgdashError(
-                    f"{path}: PyKEEN scores by {prefix}{name}, which is not what the weights make; "
-                    "call the model's post_parameter_update() and save it again"
-                )
+    for (module, name), found in pickled.kept.items():
+        own = _several(getattr(rebuilt.get_submodule(module), name, None))
+        if len(own) != len(found) or not all(map(_agree, found, own)):
+            raise KgdashError(
+                f"{path}: PyKEEN scores by {module}.{name}, which is not what the weights make; "
+                "call the model's post_parameter_update() and save it again"
+            )
 
 
 def _agree(found: torch.Tensor, own: torch.Tensor) -> bool:

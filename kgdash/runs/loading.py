@@ -14,6 +14,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.bounded_reading import bounded_reading
 from kgdash.files.shipped_tables import offer_tables
 from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
+from kgdash.formats.pykeen_model_file import PickledModel, check_kept
 from kgdash.formats.run_directory import MANIFEST, read_run, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.held_out import repeated_triples
@@ -47,10 +48,15 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
         raise KgdashError("expected the name or the folder of a run; found an empty text")
     folder = run_folder(source)
     with bounded_reading(folder):
-        return _load(folder, source, dataset)
+        run, pickled = _load(folder, source, dataset)
+    if pickled is not None:
+        check_kept(pickled, folder / MODEL_FILE)  # takes what scoring takes
+    return run
 
 
-def _load(folder: Path, source: str | Path, dataset: str | Path | None) -> Run:
+def _load(
+    folder: Path, source: str | Path, dataset: str | Path | None
+) -> tuple[Run, PickledModel | None]:
     name = folder.name or folder.resolve().name
     # os.path, unlike Path, says of a name that can not be that nothing is there.
     if os.path.isfile(folder / MANIFEST):
@@ -64,9 +70,9 @@ def _load(folder: Path, source: str | Path, dataset: str | Path | None) -> Run:
             offer_tables(folder, manifest["sha256"])
         named = str(source) if str(source) in named_runs() else str(folder)
         provenance = {**manifest["provenance"], "source": named}
-        return assemble(name, graph, spec, state, manifest["training"], provenance)
+        return assemble(name, graph, spec, state, manifest["training"], provenance), None
     if os.path.isfile(folder / MODEL_FILE):
-        graph, spec, state, training, notes = read_pykeen_directory(
+        graph, pickled, training, notes = read_pykeen_directory(
             folder, None if dataset is None else str(dataset)
         )
         provenance = {
@@ -75,7 +81,7 @@ def _load(folder: Path, source: str | Path, dataset: str | Path | None) -> Run:
             "dataset": trained_on(graph, dataset),
             "notes": list(notes),
         }
-        return assemble(name, graph, spec, state, training, provenance)
+        return assemble(name, graph, pickled.spec, pickled.state, training, provenance), pickled
     if os.path.isdir(folder):
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise KgdashError(
@@ -155,7 +161,9 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
     """
     if not (source / MODEL_FILE).is_file():
         raise KgdashError(f"{source} is not a PyKEEN directory: expected {MODEL_FILE} in it")
-    graph, spec, state, training, notes = read_pykeen_directory(source, dataset)
+    graph, pickled, training, notes = read_pykeen_directory(source, dataset)
+    check_kept(pickled, source / MODEL_FILE)
+    spec, state = pickled.spec, pickled.state
     provenance = {
         "form": "imported from a PyKEEN directory",
         "imported_from": source.name,
