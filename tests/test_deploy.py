@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 from starlette.datastructures import Headers
+from streamlit.web.server.starlette.starlette_server_config import (
+    SESSION_COOKIE_NAME,
+    USER_COOKIE_NAME,
+)
 
 from kgdash.serving.heads import ANOTHERS, is_for_another_page
 from kgdash.ui.server.protection import _LOG_IN, _is_ahead
@@ -104,13 +108,36 @@ def test_nginx_by_the_docs_refuses_other_pages_as_kgdash_does():
 def test_nginx_by_the_docs_counts_what_no_other_page_can_begin():
     """One that led its own tab to the way back kept all of its address from logging in."""
     text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    counted = re.findall(r"location ~ (\S+) \{\n        limit_req zone=log_in ", text)
+    counted = re.findall(r"location ~ (\S+) \{\n        limit_req zone=log_ins ", text)
     assert len(counted) == 1
     paths = {path for path in _LOG_IN if re.search(counted[0], path)}
     assert paths == {"/auth/login", "/auth/logout", "/log-in"}  # kgdash sorts who comes back
-    found = re.search(r'map \$http_sec_fetch_site \$logs_in \{\n(.*)\n    "~(.+)" "";\n\}', text)
+    zones = re.findall(r"\nlimit_req_zone (\S+) zone=(\w+):", text)
+    assert zones == [("$who_asks", "log_ins"), ("$who_asks", "requests")]
+
+
+def test_nginx_by_the_docs_counts_another_page_s_links_by_the_browser_that_follows_them():
+    """By frames one led its top window there 96 times a second, which all of its address paid."""
+    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    found = re.search(r'\nmap "([^"]+)" \$who_asks \{\n(.*)\n    "~(.+)" (\S+);\n\}', text)
     assert found is not None
-    assert found[1] == "    default $binary_remote_addr;"
-    sites = ("cross-site", "same-site", "same-origin", "none", "")
-    assert [site for site in sites if re.search(found[2], site)] == list(ANOTHERS)
-    assert "limit_req_zone $logs_in zone=log_in" in text
+    said, default, pattern, counted = found.groups()
+    assert default == "    default $binary_remote_addr;"
+
+    def key(site: str, **cookies: str) -> str:
+        shown = said.replace("$http_sec_fetch_site", site)
+        shown = re.sub(r"\$cookie_(\w+)", lambda name: cookies.get(name[1], ""), shown)
+        match = re.search(pattern, shown)
+        return counted.replace("$2", match[2]) if match else "$binary_remote_addr"
+
+    names = (SESSION_COOKIE_NAME, USER_COOKIE_NAME)
+    browsers = [{name: "awqoKA." + end * 9} for name in names for end in ("rfV", "xcd")]
+    for cookies in ({}, *browsers):
+        own = {key(site, **cookies) for site in ("same-origin", "none", "")}
+        assert own == {"$binary_remote_addr"}
+    for site in ANOTHERS:  # the way back from a log-in, and to the start page after it
+        keys = {key(site), key(site, **browsers[0], **browsers[2])}
+        keys |= {key(site, **cookies) for cookies in browsers}
+        assert len(keys) == 3
+        # What nginx keeps has one size: of several, one could take the room of all others.
+        assert {len(each) for each in keys} == {len("$binary_remote_addr") + 10}
