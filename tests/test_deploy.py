@@ -79,7 +79,7 @@ def test_nginx_by_the_docs_refuses_other_pages_as_kgdash_does():
     text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
     maps = re.findall(r'(?s)\nmap "([^"]+)" (\$\w+) \{\n    default 0;\n(.*?)\n\}', text)
     rules = [(said, re.findall(r'"~(.+)" 1;', lines)) for said, _, lines in maps]
-    assert [len(patterns) for _, patterns in rules] == [2, 1]
+    assert [len(patterns) for _, patterns in rules] == [3, 1]
     assert all(f"    if ({name}) {{ return 403; }}" in text for *_, name, _ in maps)
 
     def is_refused(headers: dict[str, str]) -> bool:

@@ -55,13 +55,13 @@ def is_for_another_page(said: Mapping[str, str]) -> bool:
 
     Nothing of the answer is for it, and one such page can ask more than all who share its address.
     What the browser itself asks for a page, as where it looks for whose passkeys these are, comes
-    from no site (``none``), as a visit does.
+    from no site (``none``), as a visit does, and a download that goes on: those are navigations.
 
     :param said: headers, of which browsers send all three, and programs none
     """
+    site, dest = said.get("sec-fetch-site", _OWN), said.get("sec-fetch-dest", "document")
     opens = said.get("sec-fetch-mode", "navigate") == "navigate"
-    is_link = opens and said.get("sec-fetch-dest", "document") == "document"
-    return said.get("sec-fetch-site", _OWN) != _OWN and not is_link
+    return site != _OWN and not (opens and (site not in ANOTHERS or dest == "document"))
 
 
 def whose_page(head: bytes) -> dict[str, str]:

@@ -64,7 +64,7 @@ def test_what_another_s_page_takes_waits_behind_all_else_of_its_address(more, mo
         b"sec-fetch-dest: document\r\nsec-fetch-mode: navigate\r\nsec-fetch-site: cross-site",
         b"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty",
         b"Sec-Fetch-Site: none\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: empty",
-        b"Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document",
+        b"Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: empty",
         b"Accept: */*\r\n\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors",
     ]
     for number, line in enumerate(lines):
