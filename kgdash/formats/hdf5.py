@@ -3,15 +3,16 @@
 That library was not made for files that mean harm: some make it write where it should not. What
 arrays of numbers take of the format is little, and is read here: superblocks 0 to 3, object headers
 1 and 2, groups as symbol tables or as links, arrays in one piece. Whatever else a
-file may say (chunks, filters, links elsewhere, other files) is refused by name, and nothing is
-allocated that the file does not hold. By the HDF5 File Format Specification, version 3.0.
+file may say (chunks, filters, links elsewhere, other files) is refused by name, and so is what it
+says twice, of which the library takes the other. Nothing is allocated that the file does not hold.
+By the HDF5 File Format Specification, version 3.0.
 """
 
 import io
 import math
 import struct
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
@@ -26,8 +27,9 @@ _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _UNDEFINED = 2**64 - 1
 
 #: superblock's version → where it gives the root group's header, the sizes of an address and of a
-#: length, and the address that others count from
-_ROOT = {0: (64, 13, 24), 1: (68, 13, 28), 2: (36, 9, 12), 3: (36, 9, 12)}
+#: length, the address that others count from, and that of more: a driver's, or what may stand for
+#: parts of the file
+_ROOT = {0: (64, 13, 24, 48), 1: (68, 13, 28, 52), 2: (36, 9, 12, 20), 3: (36, 9, 12, 20)}
 
 # Messages of object headers
 _SHAPE, _LINK_INFO, _NUMBERS, _LINK, _EXTERNAL, _LAYOUT = 0x01, 0x02, 0x03, 0x06, 0x07, 0x08
@@ -84,9 +86,11 @@ class Hdf5File:
             raise KgdashError(f"{where} is no HDF5 file")
         if start[8] not in _ROOT:
             raise self._refused(f"version {start[8]} of the format")
-        root, sizes, base = _ROOT[start[8]]
+        root, sizes, base, more = _ROOT[start[8]]
         if start[sizes : sizes + 2] != b"\x08\x08" or number(start, base) != 0:
             raise self._refused("addresses of other than 64 bits, or not from the file's start")
+        if number(start, more) != _UNDEFINED:
+            raise self._refused("a superblock that goes on elsewhere")
         self._root = number(start, root)
 
     def array(self, path: str) -> np.ndarray:
@@ -154,26 +158,36 @@ class Hdf5File:
     def _members(self, address: int) -> dict[str, int | None]:
         """Return a group's members: name → address of its header, None of what lies elsewhere."""
         if address not in self._groups:
-            members: dict[str, int | None] = {}
+            found, places = dict[str, int | None](), set[int]()
             for kind, _, body in self._messages(address):
+                links: Iterable[tuple[str, int | None]] = ()
                 if kind == _SYMBOLS:
-                    members |= self._symbols(*struct.unpack_from("<QQ", body))
+                    links = self._symbols(*struct.unpack_from("<QQ", body))
                 elif kind == _LINK:
-                    members |= [link(body)]
+                    links = [link(body)]
                 elif kind == _LINK_INFO:
                     heap, tree = struct.unpack_from("<QQ", body, 2 + 8 * (body[1] & 1))
-                    if heap != _UNDEFINED:
-                        members |= links_of_heap(self._take, heap, tree)
-            self._groups[address] = members
+                    if heap == _UNDEFINED:
+                        continue
+                    links = links_of_heap(self._take, heap, tree)
+                else:
+                    continue
+                places.add(kind)
+                for name, place in links:
+                    if name in found or "\0" in name:
+                        raise self._refused(f"two links of one name, {name!r:.80}")
+                    found[name] = place
+            if len(places) > 1:
+                raise self._refused("a group of links in two forms")
+            self._groups[address] = found
         return self._groups[address]
 
-    def _symbols(self, tree: int, heap: int) -> dict[str, int | None]:
+    def _symbols(self, tree: int, heap: int) -> Iterator[tuple[str, int | None]]:
         """Read a symbol table: nodes of a B-tree down to lists of entries, names in a heap."""
         head = self._take(heap, 32)
         if head[:4] != b"HEAP":
             raise ValueError("no heap")
         names = self._take(number(head, 24), number(head, 8))
-        members: dict[str, int | None] = {}
         pending, seen = [tree], set[int]()
         while pending:
             node = pending.pop()
@@ -189,15 +203,18 @@ class Hdf5File:
                 entries = self._take(node + 8, 40 * count)
                 for offset, address, linked in struct.iter_unpack("<QQI20x", entries):
                     name = names[offset : names.index(0, offset, offset + _LONGEST_NAME + 1)]
-                    members[name.decode()] = None if linked == 2 else address
+                    yield name.decode(), None if linked == 2 else address
             else:
                 raise ValueError("no node")
-        return members
 
     # Object headers
 
     def _messages(self, address: int) -> Iterator[tuple[int, int, bytes]]:
-        """Go through an object's header: kind, flags and body of each message that is read."""
+        """Go through an object's header: kind, flags and body of each message that is read.
+
+        :raises KgdashError: if one other than a link stands there twice
+        """
+        seen = set[int]()
         start = self._take(address, 16)
         new = start.startswith(b"OHDR")
         if start[4 if new else 0] != (2 if new else 1):
@@ -222,7 +239,10 @@ class Hdf5File:
                     place, length = struct.unpack_from("<QQ", body)
                     # A signature stands before and a sum behind the newer ones.
                     blocks.append((place + 4, length - 8) if new else (place, length))
+                elif kind in seen and kind != _LINK:
+                    raise self._refused("two messages of one kind")
                 elif kind in _WANTED:
+                    seen.add(kind)
                     yield kind, flags, body
 
     # The file

@@ -16,6 +16,9 @@ _RECORD, _HASH = 11, 4
 #: bytes around what a node of the tree, and before what a block of the heap, holds
 _AROUND, _BEFORE = 10, 13
 
+#: bytes of a place's name in the heap, and bits of places, as the library has them for links
+_NAME, _BITS = 7, 32
+
 #: levels of a tree, rows of blocks: far more than any file needs
 _DEEPEST, _MOST_ROWS = 16, 64
 
@@ -52,8 +55,9 @@ def links_of_heap(take: Take, heap: int, tree: int) -> Iterator[tuple[str, int |
     :raises ValueError: if they are damaged
     """
     head = take(heap, 142)
-    if head[:4] != b"FRHP" or number(head, 7, 2):
-        raise ValueError("no heap, or one that is compressed")
+    others = (number(head, 5, 2), number(head, 7, 2), number(head, 128, 2)) != (_NAME, 0, _BITS)
+    if head[:4] != b"FRHP" or others:
+        raise ValueError("no heap of links, or one that is compressed")
     for record in _records(take, tree):
         # Its kind, where in the heap it is, and its bytes.
         kind, offset, length = struct.unpack_from("<BIH", record, _HASH)

@@ -161,6 +161,84 @@ def test_arrays_that_share_their_numbers_are_not_multiplied(path):
             file.array("b")
 
 
+@pytest.mark.parametrize("kind", ["layout", "shape"])
+def test_a_message_that_stands_twice(kind, path):
+    """The library takes the first of each."""
+    data = written(path, a=VALUES, b=VALUES + 1)
+    first, second = (data.index(values.tobytes()) for values in (VALUES, VALUES + 1))
+    end = data.index(struct.pack("<BBQQ", 3, 1, first, VALUES.nbytes)) + 24
+    number, body = {
+        "layout": (8, struct.pack("<BBQQ", 3, 1, second, VALUES.nbytes)),
+        "shape": (1, struct.pack("<BBB5xQQ", 1, 2, 0, 5, 7)),
+    }[kind]
+    assert data[end : end + 2] == b"\0\0"  # a message of nothing, with room
+    data[end] = number
+    data[end + 8 : end + 8 + len(body)] = body
+    path.write_bytes(data)
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["a"], VALUES)
+    with pytest.raises(KgdashError, match="refused: two messages of one kind"):
+        read(path, "a")
+
+
+def test_names_that_stand_twice(path):
+    data = written(path, a=VALUES, b=VALUES + 1)
+    table = data.index(b"SNOD") + 8
+    data[table + 40 : table + 48] = data[table : table + 8]
+    path.write_bytes(data)
+    with pytest.raises(KgdashError, match="refused: two links of one name, 'a'"):
+        read(path, "a")
+
+
+@pytest.fixture
+def linked(path):
+    """Write a file whose links are messages."""
+    with h5py.File(path, "w", libver="latest") as file:
+        file["a"], file["a?"] = VALUES, VALUES + 1
+    return bytearray(path.read_bytes())
+
+
+def test_a_name_that_ends_before_its_end(linked, path):
+    """The library takes it for the other."""
+    path.write_bytes(linked.replace(b"a?", b"a\0"))
+    with pytest.raises(KgdashError, match=r"refused: two links of one name, 'a\\x00'"):
+        read(path, "a")
+
+
+def test_links_in_two_forms(linked, path, monkeypatch):
+    """The library reads those of the heap alone, and those of a table if there is no other form."""
+    monkeypatch.setattr("kgdash.formats.hdf5.links_of_heap", lambda *place: [("b", 1)])
+    assert linked.count(b"\xff" * 16) == 1
+    path.write_bytes(linked.replace(b"\xff" * 16, b"\1" * 16))
+    with pytest.raises(KgdashError, match="refused: a group of links in two forms"):
+        read(path, "a")
+
+
+def test_a_heap_whose_places_are_of_another_width(path):
+    with h5py.File(path, "w", libver="latest") as file:
+        for number in range(20):
+            file[f"{number}"] = VALUES
+    data = bytearray(path.read_bytes())
+    place = data.index(b"FRHP") + 128
+    assert data[place] == 32
+    data[place] = 24
+    path.write_bytes(data)
+    with pytest.raises(KgdashError, match="damaged or cut short"):
+        read(path, "3")
+
+
+@pytest.mark.parametrize(("bound", "place"), [("earliest", 48), ("latest", 20)])
+def test_a_superblock_that_goes_on(bound, place, path):
+    """There an image of other parts of the file may be named, which the library reads instead."""
+    with h5py.File(path, "w", libver=(bound, "latest")) as file:
+        file["a"] = VALUES
+    data = bytearray(path.read_bytes())
+    data[place : place + 8] = struct.pack("<Q", 96)
+    path.write_bytes(data)
+    with pytest.raises(KgdashError, match="refused: a superblock that goes on elsewhere"):
+        read(path, "a")
+
+
 @pytest.mark.parametrize("mark", [b"TREE", b"SNOD", b"HEAP"])
 def test_structures_that_are_others(mark, path):
     data = written(path, a=VALUES)
