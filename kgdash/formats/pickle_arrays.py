@@ -6,6 +6,7 @@ and the array is made of the bytes here.
 
 import io
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BufferedReader
@@ -36,6 +37,12 @@ _DTYPE, _NDARRAY = "numpy.dtype", "numpy.ndarray"
 #: floats by the names that NumPy gives them there
 _FLOATS = {"f2": np.float16, "f4": np.float32, "f8": np.float64}
 
+#: attributes that Python looks for itself
+_SPECIAL = re.compile("__.*__").fullmatch
+
+#: values that are equal without being one
+_PLAIN = (int, float, str)
+
 _BYTES = frozenset({"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"})
 _KEPT = frozenset({"MEMOIZE", "BINPUT", "LONG_BINPUT"})
 
@@ -52,6 +59,12 @@ class _Dtype:
 
     code: object
     state: object = None
+
+
+class _Object(dict):
+    """A dict of the admitted class, whose items are its attributes, too: ``state``."""
+
+    state: dict | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -139,6 +152,14 @@ class _ArrayMachine(PickleMachine):
         super().__init__(where)
         self.dicts, self.remedy = dicts, remedy
         self.opcodes_left, self.containers_left = memory_budget() // _PER_OPCODE, _MOST_CONTAINERS
+        self.objects: list[_Object] = []
+
+    def run(self, data: bytes | IO[bytes]) -> Any:
+        """Read a pickle in which attributes are items, of which libraries read either."""
+        root = super().run(data)
+        if not all(map(_is_as_its_state, self.objects)):
+            raise self.refused(f"a {self.dicts} whose attributes are not its items")
+        return root
 
     def step(self, opcode: str, argument: Any) -> None:
         # What is kept for later has a place of its own, by its number.
@@ -164,31 +185,36 @@ class _ArrayMachine(PickleMachine):
 
     def call(self, function: object, arguments: object) -> object:
         match function, arguments:
-            case _Name(), () if function == self.dicts:
-                self.containers_left -= 1
-                return {}
             case _Name(), (_Name(), tuple(), bytes()) if function in _MADE:
                 return PickledArray()
-            case _Name(), (content, kind, shape, str(order)) if function in _MADE_OF_BYTES:
+            case _Name(), (content, kind, shape, "C" | "F" as order) if function in _MADE_OF_BYTES:
                 return PickledArray((1, shape, kind, order == "F", content))
-            case _Name(), (_Dtype(code=str(code), state=(_, "<", *_)), bytes(text)) if (
-                function in _SCALARS and code.startswith("U")
-            ):
+            case _Name(), (
+                _Dtype(code=str(code), state=(_, "<", None, None, None, size, *_)),
+                bytes(text),
+            ) if function in _SCALARS and code.startswith("U") and size == len(text):
                 if len(text) > _LONGEST_TEXT:
                     raise self.refused(f"a text of NumPy's of more than {_LONGEST_TEXT:,} bytes")
                 return text.decode("utf-32-le").rstrip("\0")
             case _Name(), (_Dtype(), bytes()) if function in _SCALARS:
                 return PickledArray()  # a single number, which nobody needs
-            case _Name(), (str(code), int(), int()) if function == _DTYPE:
+            # A type that is no copy may be that of another array, too.
+            case _Name(), (str(code), 0, 1) if function == _DTYPE:
                 return _Dtype(code)
         raise self.refused(f"a call of {function!s:.60}")
 
+    def make(self, kind: object, arguments: object) -> object:
+        if not isinstance(kind, _Name) or kind != self.dicts or arguments != ():
+            raise self.refused(f"an object of {kind!s:.60}")
+        self.containers_left -= 1
+        self.objects.append(_Object())
+        return self.objects[-1]
+
     def set_state(self, target: object, state: object) -> None:
-        """Note a state; that of a dict says once more what is in it."""
-        if isinstance(target, _Dtype | PickledArray):
-            target.state = state
-        else:
-            self.expect(target, dict)
+        attributes = isinstance(target, _Object) and type(state) is dict
+        if not attributes and not isinstance(target, _Dtype | PickledArray):
+            raise self.refused(f"a state of {self.brief(target)} that no pickler writes")
+        cast(Any, target).state = state
 
     def check_tuple(self, made: tuple) -> None:
         if len(made) > _LONGEST:
@@ -200,3 +226,22 @@ class _ArrayMachine(PickleMachine):
         for key in keys:
             if not is_plain_key(key):
                 raise self.refused(f"a key of {type(key).__name__}")
+
+
+def _is_as_its_state(made: _Object) -> bool:
+    state = made.state or {}
+    return made.keys() == state.keys() and all(
+        type(key) is str and not _SPECIAL(key) and _same(value, state[key])
+        for key, value in made.items()
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    """Tell whether two values are one, or equal text, numbers, or lists of these."""
+    if type(one) is list and type(other) is list:
+        return len(one) == len(other) and all(map(_same_plain, one, other))
+    return _same_plain(one, other)
+
+
+def _same_plain(one: object, other: object) -> bool:
+    return one is other or (type(one) in _PLAIN and type(one) is type(other) and one == other)

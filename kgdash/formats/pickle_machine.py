@@ -53,6 +53,7 @@ class PickleMachine:
         self.marks: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
         self.texts: dict[str, str] = {}
+        self.closed: dict[int, object] = {}
 
     def run(self, data: bytes | IO[bytes]) -> Any:
         """Read a pickle and return its root.
@@ -82,7 +83,7 @@ class PickleMachine:
         return self.call(kind, arguments)
 
     def set_state(self, target: object, state: object) -> None:
-        """Note the state that the file gives to what `call` returned."""
+        """Note the one state that the file gives to what `call` or `make` returned."""
         raise self.refused("a state")
 
     def persistent(self, key: object) -> object:
@@ -155,6 +156,8 @@ class PickleMachine:
         else:
             items = self.unmark() if opcode == "SETITEMS" else self.last(2)
             self.check_keys(items[::2], dict)
+            if id(self.stack[-1]) in self.closed:
+                raise self.refused("a state that changes after it was given")
             target = self.expect(self.items_of(self.stack[-1]), dict)
             target.update(zip(items[::2], items[1::2], strict=True))
 
@@ -181,9 +184,18 @@ class PickleMachine:
                 self.stack.append(self.make(*self.last(2)))
             case "BUILD":
                 (state,) = self.last(1)
-                self.set_state(self.stack[-1], state)
+                self.build(self.stack[-1], state)
             case _:
                 raise self.refused(f"opcode {opcode}")
+
+    def build(self, target: object, state: object) -> None:
+        """Give a state, which Python copies: one for each object, and neither changes after it."""
+        if id(target) in self.closed or id(state) in self.closed:
+            raise self.refused(f"a state of {self.brief(target)} that no pickler writes")
+        self.set_state(target, state)
+        self.closed[id(target)] = target
+        if isinstance(state, dict):
+            self.closed[id(state)] = state
 
     def name(self, module: str, name: str) -> None:
         """Push what stands for a class or function."""

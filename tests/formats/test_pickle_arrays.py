@@ -137,3 +137,75 @@ def test_equal_texts_are_one(tmp_path):
     )
     assert found == pair
     assert found[0] is found[1]
+
+
+def text(value):
+    return b"X" + len(value).to_bytes(4, "little") + value.encode()
+
+
+def item(name, value):
+    return text(name) + value + b"s"
+
+
+def type_of(code, copied=b"\x88"):
+    return b"cnumpy\ndtype\n" + text(code) + b"\x89" + copied + b"\x87R"
+
+
+SAID = b"(K\3" + text("<") + b"NNNK\x04K\x04K\0tb"
+ARRAY = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85C\1b\x87R"
+FLAT = b"cnumpy.core.numeric\n_frombuffer\n(C\4abcd" + type_of("f4") + SAID + b"K\1\x85"
+CUT = b"cnumpy.core.multiarray\nscalar\n" + type_of("U1") + SAID + b"C\x08a\0\0\0b\0\0\0\x86R"
+OBJECT = b"ceasydict\nEasyDict\n)\x81"
+ONE, TWO = item("a", b"K\1"), item("a", b"K\2")
+
+#: what Python would make otherwise than it reads, written by hand
+ODD = {
+    "a type's second state": (type_of("f4") + SAID * 2, "a state of _Dtype that no pickler"),
+    "an array's second state": (ARRAY + b"K\1\x85b" * 2, "a state of PickledArray that no pickler"),
+    "a type that others change": (type_of("f4", b"\x89"), "a call of numpy.dtype"),
+    "an order by another name": (FLAT + text("f") + b"tR", "a call of numpy.core.numeric._fromb"),
+    "other attributes": (OBJECT + ONE + b"}" + TWO + b"b", "whose attributes are not its items"),
+    "true for one": (OBJECT + ONE + b"}" + item("a", b"\x88") + b"b", "are not its items"),
+    "more attributes": (OBJECT + b"}" + ONE + b"b", "whose attributes are not its items"),
+    "no attributes": (OBJECT + ONE, "whose attributes are not its items"),
+    "what Python looks for": (
+        OBJECT + item("__dict__", b"}q\0") + b"}" + item("__dict__", b"h\0") + b"b",
+        "whose attributes are not its items",
+    ),
+    "lists that differ later": (
+        OBJECT + item("a", b"]") + b"}" + item("a", b"]q\0") + b"bh\0K\1a\x86",
+        "whose attributes are not its items",
+    ),
+    "an item afterwards": (OBJECT + b"}b" + ONE, "a state that changes after it was given"),
+    "an attribute afterwards": (OBJECT + b"}q\0bh\0" + ONE + b"\x86", "a state that changes after"),
+    "one state of two": (b"}q\0" + OBJECT + b"h\0b" + OBJECT + b"h\0b\x87", "a state of _Object"),
+    "its own state": (OBJECT + ONE + b"q\0h\0b", "a state of _Object that no pickler writes"),
+    "a state of no object": (b"}}b", "a state of dict that no pickler writes"),
+    "a class called": (b"ceasydict\nEasyDict\n)R", "a call of easydict.EasyDict"),
+    "an object of another": (b"cnumpy\ndtype\n" + text("f4") + b"\x85\x81", "an object of numpy.d"),
+}
+
+
+def read_objects(folder, pickled):
+    (folder / "a.pkl").write_bytes(b"\x80\x03" + pickled + b".")
+    return read_array_pickle(folder / "a.pkl", "save it again", "easydict.EasyDict")
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_what_no_pickler_writes_is_refused(case, tmp_path):
+    pickled, message = ODD[case]
+    with pytest.raises(KgdashError) as caught:
+        read_objects(tmp_path, pickled)
+    assert "refused: " in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_text_of_numpy_that_it_would_cut(tmp_path):
+    assert isinstance(read_objects(tmp_path, CUT), PickledArray)
+
+
+@pytest.mark.parametrize("value", [b"K\1", b"G" + b"\x40" * 8, b"](K\1X\1\0\0\0be", b"N", b"\x88"])
+def test_attributes_that_are_equal(value, tmp_path):
+    """A list becomes another one where an EasyDict is read, and is written twice after that."""
+    pickled = OBJECT + item("a", value) + b"}" + item("a", value) + b"b"
+    assert list(read_objects(tmp_path, pickled)) == ["a"]
