@@ -95,6 +95,13 @@ class Asked:
         assert isinstance(self.error, InterruptedError)
 
 
+def end_all(calls):
+    for each in calls:
+        each.go.set()
+    for each in calls:
+        each.end()
+
+
 def wait_until(met):
     end = time.monotonic() + PATIENCE
     while not met():
@@ -232,10 +239,7 @@ def test_nobody_s_third_process_is_taken_from_who_has_one(one, short_turns):
     wait_until(lambda: eve[-1].times)
     hal.end()
     assert (hal.times, hal.found) == (1, ["hal's"])
-    for each in eve:
-        each.go.set()
-    for each in eve:
-        each.end()
+    end_all(eve)
 
 
 def test_who_lost_a_process_takes_it_of_who_has_two_more(one, short_turns):
@@ -249,10 +253,7 @@ def test_who_lost_a_process_takes_it_of_who_has_two_more(one, short_turns):
     for each in one._tickets:
         each.asker.owner = "hal" if each is lost else "eve"
     wait_until(lambda: lost.worker is not None)
-    for each in calls:
-        each.go.set()
-    for each in calls:
-        each.end()
+    end_all(calls)
 
 
 def test_who_opens_page_after_page_costs_another_nothing(one, short_turns):
@@ -263,10 +264,7 @@ def test_who_opens_page_after_page_costs_another_nothing(one, short_turns):
         eve = Asked(one, f"page {number}", owner="eve")
         wait_until(lambda eve=eve: eve.times)
         eve.stop()
-    for each in hal:
-        each.go.set()
-    for each in hal:
-        each.end()
+    end_all(hal)
     assert sum(each.times for each in hal) == 3
 
 
@@ -277,10 +275,7 @@ def test_a_visitor_s_first_call_has_the_loan(one, short_turns):
     calls += [Asked(one, "eve's second", owner="eve")]
     wait_until(lambda: calls[-1].times)  # her own first has given it
     assert Fake.alive == 4
-    for each in calls:
-        each.go.set()
-    for each in calls:
-        each.end()
+    end_all(calls)
     assert [each.times for each in calls] == [1, 1, 1, 2, 1]
     wait_until(lambda: Fake.alive == 1)
 
@@ -296,10 +291,7 @@ def test_new_calls_of_many_have_the_loan_however_long_others_compute(one, short_
         wait_until(lambda new=new: new.times)
         new.end()
         assert Fake.alive <= 4
-    for each in calls:
-        each.go.set()
-    for each in calls:
-        each.end()
+    end_all(calls)
     assert [each.times for each in calls[:3]] == [1, 1, 1]
 
 
@@ -325,10 +317,7 @@ def test_who_lost_the_loan_has_what_others_kept_for_their_time_and_keeps_it(
         eve = Asked(one, f"page {number}", owner="eve")
         wait_until(lambda eve=eve: eve.times)
     eve.stop()
-    for each in calls:
-        each.go.set()
-    for each in calls:
-        each.end()
+    end_all(calls)
     assert calls[-1].times == 2
 
 
@@ -339,10 +328,7 @@ def test_the_loan_is_kept_by_who_has_it_when_another_ends(one, short_turns):
     assert ian.is_loan
     calls[0].end()
     assert not ian.is_loan
-    for each in calls[1:]:
-        each.go.set()
-    for each in calls[1:]:
-        each.end()
+    end_all(calls[1:])
 
 
 def test_preparations_leave_processes_to_pages(one, short_turns):
@@ -402,10 +388,7 @@ def test_who_waits_for_a_lock_gives_the_loan_to_a_new_call(one, short_turns):
     new = Asked(one, "new", owner="ian")
     wait_until(lambda: new.times)
     new.end()
-    for each in calls:
-        each.go.set()
-    for each in calls:
-        each.end()
+    end_all(calls)
     assert [each.times for each in calls] == [1, 1, 1, 2]
 
 
@@ -530,10 +513,7 @@ def test_what_was_handed_over_counts_for_who_has_it(one):
     ada.append(Asked(one, "one more", owner="ada"))
     wait_until(lambda: one.waiting == OWN_MOST + 1)
     assert not any(each.error for each in ada)
-    for each in ada:
-        each.go.set()
-    for each in ada:
-        each.end()
+    end_all(ada)
 
 
 def test_a_first_call_comes_before_the_new_ones_of_who_has_others(one):
