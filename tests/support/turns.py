@@ -9,8 +9,13 @@ from itertools import pairwise
 def longest_hold(call: Callable[[], object]) -> tuple[float, float]:
     """Run a call in a thread: seconds that it computed between two turns of ours at most, and all.
 
-    By the thread's own clock: where other processes take the machine, neither of us computes.
+    By the thread's own clock: where other processes take the machine, neither of us computes. They
+    may take ours alone, which looks like a hold: the shortest of three runs is told.
     """
+    return min(_hold(call) for _ in range(3))
+
+
+def _hold(call: Callable[[], object]) -> tuple[float, float]:
     clocks, begun, done, seen = list[int](), threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:

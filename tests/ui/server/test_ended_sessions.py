@@ -12,6 +12,7 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from kgdash.ui.server import ended_sessions
 from kgdash.ui.server.ended_sessions import EndedSessions
+from tests.support.own_loop import run_apart
 
 
 def ended(number: int, over: list[int]):
@@ -99,4 +100,4 @@ def test_who_comes_back_watches_no_files_where_nobody_does(setting, watches, tmp
     asked = config.get_option
     told = {"server.fileWatcherType": setting}
     monkeypatch.setattr(config, "get_option", lambda name: told.get(name) or asked(name))
-    assert asyncio.run(come_back()) == (watches, watches)
+    assert run_apart(come_back()) == (watches, watches)

@@ -1,12 +1,10 @@
 """The script of charts is named to the browser with the page."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from starlette.datastructures import Headers
 
 from kgdash.ui.server.preloading import Preloading, chart_scripts
+from tests.support.own_loop import run_apart
 
 
 @pytest.fixture
@@ -33,9 +31,7 @@ def headers(static, kind: bytes, **more: bytes) -> Headers:
     async def keep(message):
         sent.append(message)
 
-    # In a thread of its own: a browser's driver leaves its loop running in this one.
-    with ThreadPoolExecutor() as thread:
-        thread.submit(asyncio.run, Preloading(page, static)({"type": "http"}, None, keep)).result()
+    run_apart(Preloading(page, static)({"type": "http"}, None, keep))
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     return Headers(raw=sent[0]["headers"])
 
