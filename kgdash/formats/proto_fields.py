@@ -47,6 +47,19 @@ def fields(data: bytes) -> Iterator[tuple[int, Value]]:
         yield number, data[at - size : at]
 
 
+def once(data: bytes) -> dict[int, Value]:
+    """Return the fields of a message that has each once: libraries merge what comes again.
+
+    :raises ValueError: if it is none, or one comes again
+    """
+    found = dict[int, Value]()
+    for number, value in fields(data):
+        if number in found:
+            raise ValueError(f"field {number} of a message twice")
+        found[number] = value
+    return found
+
+
 def whole(value: Value) -> int:
     """Return a field's number, refusing bytes."""
     if not isinstance(value, int):

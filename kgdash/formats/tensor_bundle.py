@@ -2,7 +2,8 @@
 
 The index is a table of LevelDB's: blocks of keys in order, each key given by what differs from the
 one before it; values are messages of Protocol Buffers (``tensor_bundle.proto``). Nothing in it
-runs, and nothing is allocated that the files do not hold.
+runs, and nothing is allocated that the files do not hold. What TensorFlow, which looks a key up
+where a block says that whole keys stand, may find other than who reads all of it, is refused.
 """
 
 import io
@@ -18,7 +19,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
-from kgdash.formats.proto_fields import Value, fields, message, varint, whole
+from kgdash.formats.proto_fields import fields, message, once, varint, whole
 
 _MAGIC = bytes.fromhex("57fb808b247547db")
 _FOOTER = 48
@@ -142,13 +143,17 @@ def _items(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = 0
     for _ in range(2):  # past the handle of what describes the table
         _, at = varint(footer, at)
-    left = len(data)
+    left, last = len(data), None
     for _, handle in _block(data, footer, at):
         size, _ = varint(handle, varint(handle, 0)[1])
         left -= size
         if left < 0:
             raise ValueError("blocks that share their bytes")
-        yield from _block(data, handle, 0)
+        for key, value in _block(data, handle, 0):
+            if last is not None and key <= last:
+                raise ValueError("keys out of order")
+            last = key
+            yield key, value
 
 
 def _block(data: bytes, handle: bytes, at: int) -> Iterator[tuple[bytes, bytes]]:
@@ -157,10 +162,16 @@ def _block(data: bytes, handle: bytes, at: int) -> Iterator[tuple[bytes, bytes]]
     block = data[place : place + size]
     if len(block) < size or data[place + size : place + size + 1] != b"\0":
         raise ValueError("a block that is cut short or compressed")
-    (restarts,) = struct.unpack_from("<I", block, size - 4)
-    end, at, key = size - 4 - 4 * restarts, 0, b""
+    (count,) = struct.unpack_from("<I", block, size - 4)
+    end, at, key = size - 4 - 4 * count, 0, b""
+    if end < 0:
+        raise ValueError("a block that is cut short")
+    restarts = set(struct.unpack_from(f"<{count}I", block, end))
     while at < end:
+        begin = at
         shared, at = varint(block, at)
+        if not shared:
+            restarts.discard(begin)
         own, at = varint(block, at)
         length, at = varint(block, at)
         if shared > len(key) or shared + own > _LONGEST_KEY or at + own + length > end:
@@ -168,6 +179,8 @@ def _block(data: bytes, handle: bytes, at: int) -> Iterator[tuple[bytes, bytes]]
         key = key[:shared] + block[at : at + own]
         at += own + length
         yield key, block[at - length : at]
+    if restarts:
+        raise ValueError("whole keys elsewhere than it says")
 
 
 # The values
@@ -175,7 +188,7 @@ def _block(data: bytes, handle: bytes, at: int) -> Iterator[tuple[bytes, bytes]]
 
 def _header(value: bytes) -> int:
     """Return the number of files of numbers."""
-    said = dict(fields(value))
+    said = once(value)
     shards = whole(said.get(1, 1))
     if whole(said.get(2, 0)) or not 1 <= shards < 100_000:
         raise ValueError("numbers with the most significant byte first, or in too many files")
@@ -183,13 +196,11 @@ def _header(value: bytes) -> int:
 
 
 def _entry(value: bytes) -> _Entry:
-    said, shape = dict[int, Value](), list[int]()
-    for number, each in fields(value):
-        if number == 7:
-            raise ValueError("an array in slices")
-        said[number] = each
+    said, shape = once(value), list[int]()
+    if 7 in said:
+        raise ValueError("an array in slices")
     for number, axis in fields(message(said.get(2, b""))):
         if number == 2:
-            shape.append(whole(dict(fields(message(axis))).get(1, 0)))
+            shape.append(whole(once(message(axis)).get(1, 0)))
     kind, shard, place, size = (whole(said.get(field, 0)) for field in (1, 3, 4, 5))
     return _Entry(kind, tuple(shape), shard, place, size)

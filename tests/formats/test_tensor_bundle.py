@@ -1,6 +1,7 @@
 """A checkpoint that TensorFlow 2.15 wrote, and changed ones."""
 
 import re
+import struct
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -75,6 +76,7 @@ CHANGED = {
     "whole numbers": (b"\x08\x01\x12\x08", b"\x08\x03\x12\x08", "expected floats"),
     "in slices": (b"\x28\xa8\x01", b"\x38\xa8\x01", "an array in slices"),
     "no message": (b"\x12\x08\x12\x02", b"\x13\x08\x12\x02", "no message"),
+    "a shape in two": (b"\x08\x12\x02\x08\x0e\x12\x02", b"\x04\x12\x02\x08\x0e\x12\x04", "twice"),
 }
 
 
@@ -86,6 +88,19 @@ def test_what_an_entry_says_is_checked(name, index):
     index.write_bytes(data.replace(ENTRY, ENTRY.replace(old, new)))
     with pytest.raises(KgdashError, match=message):
         Bundle(index).array(KEY)
+
+
+def test_keys_that_are_looked_up_elsewhere(index):
+    """TensorFlow looks a key up where a block says so, and finds the first of two."""
+    index.write_bytes(_table([b"a", b"a"]))
+    with pytest.raises(KgdashError, match="keys out of order"):
+        Bundle(index)
+    index.write_bytes(_table([b"", b"a"]))
+    Bundle(index)
+    for place in (1, 5):
+        index.write_bytes(_table([b"", b"a"], place))
+        with pytest.raises(KgdashError, match="whole keys elsewhere than it says"):
+            Bundle(index)
 
 
 def test_a_compressed_block_is_refused(index):
@@ -103,19 +118,19 @@ def _varint(number):
     return bytes([*(group | 128 for group in groups[:-1]), groups[-1]])
 
 
-def _block(entries):
-    return b"".join(entries) + bytes(4) + b"\x01\0\0\0" + b"\0"
+def _block(entries, place=0):
+    return b"".join(entries) + struct.pack("<II", place, 1) + b"\0"
 
 
-def _table(keys):
-    """Return a table of keys, each said by what differs from the one before."""
+def _table(keys, place=0):
+    """Return a table of keys, each said by what differs from the one before; a whole one there."""
     entries, before = [], b""
     for key in keys:
-        shared = 4000 if before and before[:4000] == key[:4000] else 0
+        shared = 4000 if len(before) > 4000 and before[:4000] == key[:4000] else 0
         own = key[shared:]
         entries.append(_varint(shared) + _varint(len(own)) + b"\0" + own)
         before = key
-    data = _block(entries)
+    data = _block(entries, place)
     size = len(data) - 1
     handle = _varint(0) + _varint(size)
     told = _block([_varint(0) + _varint(1) + _varint(len(handle)) + b"x" + handle])
