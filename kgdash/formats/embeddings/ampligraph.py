@@ -26,7 +26,7 @@ from kgdash.formats.embeddings.matrices import check_said, single_precision
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.embeddings.parts import Parts
 from kgdash.formats.pickle_arrays import read_array_pickle
-from kgdash.formats.proto_fields import fields, message, whole
+from kgdash.formats.proto_fields import Value, fields, message, once, whole
 from kgdash.formats.tensor_bundle import Bundle
 
 _EXPECTED = "expected what AmpliGraph 2 writes beside a model that was trained of data in memory"
@@ -34,8 +34,8 @@ _EXPECTED = "expected what AmpliGraph 2 writes beside a model that was trained o
 #: model → numbers of a row for each of k
 _MODELS = {"TransE": 1, "DistMult": 1, "ComplEx": 2, "HolE": 2, "RotatE": 2}
 
-#: bytes of the configuration
-_MOST = 2**24
+#: bytes of the configuration, and nodes
+_MOST, _MOST_NODES = 2**24, 100_000
 
 
 def read_ampligraph(folder: Path, options: Options) -> Embedding:
@@ -105,10 +105,10 @@ def _key(graph: bytes, name: str, index: Path) -> str:
     """Return the key of a variable, by the checkpoint's graph of objects."""
     try:
         nodes = [list(fields(message(node))) for number, node in fields(graph) if number == 1]
-        children = [dict(fields(message(c))) for node in nodes for kind, c in node if kind == 1]
+        children = [once(message(c)) for node in nodes for kind, c in node if kind == 1]
         (place,) = {whole(each.get(1, 0)) for each in children if each.get(2) == name.encode()}
         (attribute,) = (message(each) for kind, each in nodes[place] if kind == 2)
-        return message(dict(fields(attribute))[3]).decode()
+        return message(once(attribute)[3]).decode()
     except (ValueError, LookupError) as error:
         raise KgdashError(f"{index} does not say where {name} is; {_EXPECTED}") from error
 
@@ -135,13 +135,27 @@ def _configuration(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, _MOST) as stream:
             content = stream.read()
-        for number, node in fields(content):
-            said = dict(fields(message(node))) if number == 1 else {}
-            if said.get(3) == b"root":
-                found = parse_plain_json(message(said[5]))["config"]
-                return {**found, "scoring_type": found["scoring_type"]}
+        root = _root(content)
+        found = parse_plain_json(message(root[5]))["config"]
+        return {**found, "scoring_type": found["scoring_type"]}
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise KgdashError(f"{path} is damaged ({error!s:.80}); copy it again") from error
-    return {}
+
+
+def _root(content: bytes) -> dict[int, Value]:
+    """Return the node that describes the model: Keras finds nodes by number, the last of each."""
+    places, root = set[Value](), dict[int, Value]()
+    for number, node in fields(content):
+        if number != 1:
+            continue
+        said = once(message(node))
+        place, path = whole(said.get(2, 0)), message(said.get(3, b""))
+        if not (0 <= place < _MOST_NODES and len(places) < 2 * _MOST_NODES):
+            raise ValueError("more nodes than any model has")
+        if places & {place, path} or (path == b"root") != (place == 0):
+            raise ValueError("a node that stands twice, or by another number")
+        places |= {place, path}
+        root = root if place else said
+    return root

@@ -64,8 +64,12 @@ def configuration(old, new):
     return change
 
 
-def described(configuration):
-    node = b"\x1a\x04root\x2a" + length(configuration) + configuration
+def appended(path, content):
+    path.write_bytes(path.read_bytes() + content)
+
+
+def described(configuration, place=b"\x1a\x04root"):
+    node = place + b"\x2a" + length(configuration) + configuration
     return b"\x0a" + length(node) + node
 
 
@@ -130,6 +134,19 @@ REFUSED = {
     "a configuration without it": (
         configuration(b'"scoring_type"', b'"scoring_kind"'),
         "keras_metadata.pb is damaged",
+    ),
+    "a second configuration": (
+        # Keras takes the last of a number, and scored as TransE what was read as DistMult.
+        lambda p: appended(p / "keras_metadata.pb", described(b'{"config": {}}')),
+        "keras_metadata.pb is damaged .a node that stands twice",
+    ),
+    "a configuration elsewhere": (
+        lambda p: appended(p / "keras_metadata.pb", described(b"{}", b"\x10\x00\x1a\x01x")),
+        "a node that stands twice, or by another number",
+    ),
+    "a path that stands twice in a node": (
+        lambda p: appended(p / "keras_metadata.pb", described(b"{}", b"\x1a\x01y\x1a\x01z")),
+        "field 3 of a message twice",
     ),
     "a configuration of lists": (
         # 16 MiB held Python for seconds.
