@@ -19,7 +19,7 @@ from kgdash.formats.pickle_records import CURE, Call, brief
 from kgdash.formats.pickled_modules import is_module, mapping, own_tensors, walk_modules
 from kgdash.formats.pickled_structure import CACHES, check_same, describe, describe_model
 from kgdash.formats.torch_archive import damage_refused, read_inert, rebuild_tensor
-from kgdash.scoring.build_model import build_model, is_train_only, skeleton
+from kgdash.scoring.build_model import is_train_only, skeleton
 from kgdash.scoring.model_spec import ModelSpec, Scalar, constructor_arguments, model_class
 
 #: argument -> where the modules keep it; the first place that exists counts
@@ -64,10 +64,6 @@ _LENGTHS = {
 #: bytes that weights may share with others, whatever they are
 _SHARED = 2**24
 
-#: by which part of a number, and of its column's median, what one machine made of weights differs
-#: from another's
-_SAME = 1e-3
-
 _ABSENT = object()
 
 
@@ -77,7 +73,7 @@ class PickledModel:
 
     ``state`` maps names to CPU tensors (views of the file's storages), train-only ones left out;
     ``num_relations`` does not count inverse relations; ``kept``: vectors that PyKEEN made of the
-    weights, and scores by, by the names of their module and attribute, see `check_kept`.
+    weights, and scores by, by the names of their module and attribute, see `kept_vectors`.
     """
 
     spec: ModelSpec
@@ -145,40 +141,6 @@ def _check_own(state: Mapping[str, torch.Tensor], path: Path) -> None:
             f"{path}: its weights are {named:,} bytes, of which the file has {held:,}: the rest "
             "are the same numbers again; save a model whose parts are each its own"
         )
-
-
-def check_kept(pickled: PickledModel, path: Path) -> None:
-    """Refuse vectors that PyKEEN kept, and scores by, if they are not what the weights make.
-
-    It takes what it takes to score by the model.
-
-    :raises KgdashError: then
-    """
-    if not pickled.kept:
-        return
-    state = pickled.state
-    edges = [t.shape[-1] for n, t in state.items() if n.endswith((".edge_type", ".edge_types"))]
-    triples = np.zeros((max(edges, default=1), 3), dtype=np.int64)
-    sizes = (pickled.num_entities, pickled.num_relations)
-    rebuilt = build_model(pickled.spec, triples, *sizes, state, str(path))
-    with damage_refused(path), torch.no_grad():
-        for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
-            part(None)
-    for (module, name), found in pickled.kept.items():
-        own = _several(getattr(rebuilt.get_submodule(module), name, None))
-        if len(own) != len(found) or not all(map(_agree, found, own)):
-            raise KgdashError(
-                f"{path}: PyKEEN scores by {module}.{name}, which is not what the weights make; "
-                "call the model's post_parameter_update() and save it again"
-            )
-
-
-def _agree(found: torch.Tensor, own: torch.Tensor) -> bool:
-    """Tell whether vectors are the same but for rounding, however large one of them is."""
-    size = own.abs()
-    usual = size.where(size > 0, torch.nan).nanmedian(dim=0).values.nan_to_num()
-    same = found.shape == own.shape
-    return same and bool(((found - own).abs() <= _SAME * (size + usual)).all())
 
 
 def _several(value: Any) -> tuple[Any, ...]:

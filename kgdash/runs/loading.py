@@ -13,8 +13,9 @@ import torch
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.bounded_reading import bounded_reading
 from kgdash.files.shipped_tables import offer_tables
+from kgdash.formats.kept_vectors import check_kept
 from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
-from kgdash.formats.pykeen_model_file import PickledModel, check_kept
+from kgdash.formats.pykeen_model_file import PickledModel
 from kgdash.formats.run_directory import MANIFEST, read_run, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.held_out import repeated_triples
@@ -50,7 +51,7 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     with bounded_reading(folder):
         run, pickled = _load(folder, source, dataset)
     if pickled is not None:
-        check_kept(pickled, folder / MODEL_FILE)  # takes what scoring takes
+        check_kept(pickled, run.graph.splits, folder / MODEL_FILE)  # takes what scoring takes
     return run
 
 
@@ -162,7 +163,6 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
     if not (source / MODEL_FILE).is_file():
         raise KgdashError(f"{source} is not a PyKEEN directory: expected {MODEL_FILE} in it")
     graph, pickled, training, notes = read_pykeen_directory(source, dataset)
-    check_kept(pickled, source / MODEL_FILE)
     spec, state = pickled.spec, pickled.state
     provenance = {
         "form": "imported from a PyKEEN directory",
@@ -171,6 +171,7 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
         "notes": list(notes),
     }
     assemble(source.name, graph, spec, state, training, provenance)
+    check_kept(pickled, graph.splits, source / MODEL_FILE)
     return write_run(out, graph, spec, state, training, provenance)
 
 

@@ -11,7 +11,7 @@ from pykeen.regularizers import LpRegularizer
 
 from kgdash.formats.pickled_modules import walk_modules
 from kgdash.formats.pickled_structure import describe
-from kgdash.formats.pykeen_model_file import _agree, read_pickled_model
+from kgdash.formats.pykeen_model_file import read_pickled_model
 from kgdash.formats.run_directory import read_run, write_run
 from kgdash.formats.torch_archive import read_inert
 from tests.support.fakes import make_graph
@@ -230,41 +230,6 @@ def test_names_of_nested_values_are_not_taken_for_paths(tmp_path):
         root, _ = read_inert(tmp_path / "m.pkl")
         said[-1] = describe(list(walk_modules(root, "x")), "x")
     assert all(one != other for one, other in combinations(said, 2))
-
-
-@pytest.mark.parametrize(("name", "inverse"), [("RGCN", False), ("CompGCN", True)])
-def test_what_pykeen_keeps_is_what_the_weights_make(name, inverse, tmp_path):
-    """PyKEEN scored by it, and what was read by the weights."""
-    model = make(name, inverse)
-    with torch.no_grad():
-        model.predict_t(torch.tensor([[0, 0]]))
-        assert_same_scores(save(model, tmp_path / "m.pkl"), model)
-        kept = [
-            (each, key)
-            for each in model.modules()
-            for key in ("enriched_embeddings", "enriched_representations")
-            if each.__dict__.get(key) is not None
-        ]
-        for each, key in kept:
-            value = each.__dict__[key]
-            other = (value[0], value[1] + 1) if isinstance(value, tuple) else value * torch.nan
-            each.__dict__[key] = other
-    assert kept
-    assert f"{kept[0][1]}, which is not" in refusal(save(model, tmp_path / "m.pkl"))
-
-
-def test_a_large_number_hides_none_that_is_another():
-    own = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
-    own[:, 0] = 1e5  # of which scores need not depend
-    own[3] *= 1e5
-    own[:, 1] = 0
-    assert _agree(own * (1 + 1e-4) + 1e-5 * (own != 0), own)
-    for row, column in ((7, 2), (7, 0), (3, 4), (7, 1)):
-        other = own.clone()
-        other[row, column] = 1.01 * other[row, column] + 0.01
-        assert not _agree(other, own)
-    assert not _agree(own[1:], own)
-    assert not _agree(own * torch.nan, own)
 
 
 def test_models_that_were_read_changed_and_written_again_are_read(tmp_path):

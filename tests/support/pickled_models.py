@@ -10,7 +10,8 @@ from pykeen.datasets import Nations
 from pykeen.models import Model, model_resolver
 
 from kgdash.errors import KgdashError
-from kgdash.formats.pykeen_model_file import check_kept, read_pickled_model
+from kgdash.formats.kept_vectors import check_kept
+from kgdash.formats.pykeen_model_file import read_pickled_model
 from kgdash.scoring.build_model import build_model
 
 ENTITIES, RELATIONS, DIM = 14, 55, 12
@@ -41,7 +42,7 @@ def save(model: object, path: Path, protocol: int = pickle.HIGHEST_PROTOCOL) -> 
 def assert_same_scores(path: Path, model: Model) -> None:
     """Read a model, build it again, and compare all scores bit for bit."""
     found = read_pickled_model(path)
-    check_kept(found, path)
+    check_kept(found, {"train": TRAINING}, path)
     assert (found.num_entities, found.num_relations) == (ENTITIES, RELATIONS)
     rebuilt = build_model(found.spec, TRAINING, ENTITIES, RELATIONS, found.state, str(path))
     pairs = torch.cartesian_prod(torch.arange(ENTITIES), torch.arange(RELATIONS))
@@ -53,7 +54,7 @@ def assert_same_scores(path: Path, model: Model) -> None:
 def refusal(path: Path) -> str:
     """Return why a file is refused, which names it."""
     with pytest.raises(KgdashError) as caught:
-        check_kept(read_pickled_model(path), path)
+        check_kept(read_pickled_model(path), {"train": TRAINING}, path)
     assert str(path) in str(caught.value)
     return str(caught.value)
 

@@ -1,0 +1,113 @@
+"""Vectors that PyKEEN kept in a model's file, and scores by: compared with what its weights make.
+
+Machines differ in the last bits of sums, so that numbers are compared to a part of themselves. What
+tells entities apart may be less than that, so the ranks of triples are compared, too.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats.pykeen_model_file import PickledModel
+from kgdash.formats.torch_archive import damage_refused
+from kgdash.scoring.build_model import build_model
+from kgdash.scoring.pykeen_scorer import PyKEENScorer
+
+#: by which part of a number, and of its column's median, it may be another
+_SAME = 1e-3
+
+#: by how much a reciprocal rank may be another, on average: rounding turns what is nearly tied
+_TURNED = 0.005
+
+#: triples that are drawn of each split, and of all; scores of them that are held at once
+_DRAWN, _SCORES = 500, 2**25
+
+
+def check_kept(pickled: PickledModel, splits: Mapping[str, np.ndarray], path: Path) -> None:
+    """Refuse vectors that PyKEEN kept, and scores by, if they are not what the weights make.
+
+    It takes what it takes to score by the model.
+
+    :param splits: known triples, ``(n, 3)``, of which some are ranked by both
+    :param path: the model's file
+    :raises KgdashError: if they are others, or the model does not fit the triples
+    """
+    if not pickled.kept:
+        return
+    state = pickled.state
+    edges = [t.shape[-1] for n, t in state.items() if n.endswith((".edge_type", ".edge_types"))]
+    triples = np.zeros((max(edges, default=1), 3), dtype=np.int64)
+    sizes = (pickled.num_entities, pickled.num_relations)
+    rebuilt = build_model(pickled.spec, triples, *sizes, state, str(path))
+    with damage_refused(path), torch.no_grad():
+        for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
+            part(None)
+        drawn = list(_draw(splits, *sizes))
+        made = _reciprocal_ranks(rebuilt, drawn)
+        is_same = _take(rebuilt, pickled.kept)
+        if is_same:
+            turned = (_reciprocal_ranks(rebuilt, drawn) - made).abs().mean(dim=-1)
+            is_same = bool((turned <= _TURNED).all())
+    if not is_same:
+        names = ", ".join(map(".".join, pickled.kept))
+        raise KgdashError(
+            f"{path}: PyKEEN scores by {names}, which is not what the weights make; call the "
+            "model's post_parameter_update() and save it again"
+        )
+
+
+def _take(model: Any, kept: Mapping[tuple[str, str], tuple[torch.Tensor, ...]]) -> bool:
+    """Give a model kept vectors in place of those that it made; tell whether they are alike."""
+    parts, taken = list(model.named_modules(remove_duplicate=False)), dict[Any, Any]()
+    for (path, name), found in kept.items():
+        module = model.get_submodule(path)
+        made = getattr(module, name, None)
+        several = made if isinstance(made, tuple) else (made,)
+        # Entities and relations may be made by one module, which the file may have twice.
+        is_whole = all((place, name) in kept for place, each in parts if each is module)
+        is_one = all(map(torch.equal, found, taken.setdefault((module, name), found)))
+        is_alike = len(several) == len(found) and all(map(_agree, found, several))
+        if not (is_whole and is_one and is_alike):
+            return False
+        setattr(module, name, found if isinstance(made, tuple) else found[0])
+    return True
+
+
+def _agree(found: torch.Tensor, own: torch.Tensor) -> bool:
+    """Tell whether vectors are the same but for rounding, however large one of them is."""
+    size = own.abs()
+    usual = size.where(size > 0, torch.nan).nanmedian(dim=0).values.nan_to_num()
+    same = found.shape == own.shape
+    return same and bool(((found - own).abs() <= _SAME * (size + usual)).all())
+
+
+def _draw(
+    splits: Mapping[str, np.ndarray], entities: int, relations: int
+) -> Iterator[torch.Tensor]:
+    """Draw triples of each split, and any: others each time, so that no file's author knows them.
+
+    :return: as many each time, ``(n, 3)``
+    """
+    generator = np.random.default_rng()
+    most = max(1, min(_DRAWN, _SCORES // entities))
+    for known in splits.values():
+        if len(known):
+            yield torch.from_numpy(known[generator.integers(len(known), size=most)])
+    yield torch.from_numpy(generator.integers((entities, relations, entities), size=(most, 3)))
+
+
+def _reciprocal_ranks(model: Any, drawn: list[torch.Tensor]) -> torch.Tensor:
+    """Return 1 / rank, unfiltered and realistic, of tails and heads: ``(2 · lists, n)``."""
+    scorer, found = PyKEENScorer(model), list[torch.Tensor]()
+    for triples in drawn:
+        for scores, answers in (
+            (scorer.score_tails(triples[:, :2]), triples[:, 2:]),
+            (scorer.score_heads(triples[:, 1:]), triples[:, :1]),
+        ):
+            own = scores.gather(1, answers)
+            found.append(2 / ((scores > own).sum(1) + (scores >= own).sum(1) + 1))
+    return torch.stack(found)
