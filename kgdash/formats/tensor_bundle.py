@@ -67,6 +67,14 @@ class Bundle:
                     raise KgdashError(f"{index} tells of more arrays than any model has")
             self._shards = _header(self._entries.pop("", b""))
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of everything that it holds, by key.
+
+        :raises KgdashError: if the index is damaged
+        """
+        with _damage_refused(self._index):
+            return {key: _entry(value).shape for key, value in self._entries.items()}
+
     def array(self, key: str) -> np.ndarray:
         """Return an array of floats.
 

@@ -34,6 +34,9 @@ _EXPECTED = "expected what AmpliGraph 2 writes beside a model that was trained o
 #: model → numbers of a row for each of k
 _MODELS = {"TransE": 1, "DistMult": 1, "ComplEx": 2, "HolE": 2, "RotatE": 2}
 
+#: where names are
+_BACKEND = "in_memory"
+
 #: bytes of the configuration, and nodes
 _MOST, _MOST_NODES = 2**24, 100_000
 
@@ -49,6 +52,8 @@ def read_ampligraph(folder: Path, options: Options) -> Embedding:
         raise KgdashError(f"{metadata}: expected a dict; {_EXPECTED}")
     if said.get("is_partitioned_training"):
         raise KgdashError(f"{metadata}: partitioned training is not read; save vectors as arrays")
+    if said.get("backend", _BACKEND) != _BACKEND:
+        raise KgdashError(f"{metadata}: names in a database are not read; {_EXPECTED}")
     keras = folder / "keras_metadata.pb"
     described = _configuration(keras)
     model = described.get("scoring_type") or options.one_of([*_MODELS], folder)
@@ -58,10 +63,12 @@ def read_ampligraph(folder: Path, options: Options) -> Embedding:
     index = folder / "variables" / "variables.index"
     bundle = Bundle(index)
     graph = bundle.text("_CHECKPOINTABLE_OBJECT_GRAPH")
+    keys = [_key(graph, kind, index) for kind in ("ent_emb", "rel_emb")]
+    _check_alone(bundle, keys, index)
     vectors, rows = [], 0
     kinds = (("ent_emb", "max_ent_size"), ("rel_emb", "max_rel_size"))
-    for (kind, size), own in zip(kinds, names, strict=True):
-        values = bundle.array(_key(graph, kind, index))
+    for (kind, size), own, key in zip(kinds, names, keys, strict=True):
+        values = bundle.array(key)
         if values.ndim != 2 or len(values) < len(own):
             raise KgdashError(f"{index}: {kind}: {len(own):,} names, but shape {values.shape}")
         rows = len(values)
@@ -111,6 +118,19 @@ def _key(graph: bytes, name: str, index: Path) -> str:
         return message(once(attribute)[3]).decode()
     except (ValueError, LookupError) as error:
         raise KgdashError(f"{index} does not say where {name} is; {_EXPECTED}") from error
+
+
+def _check_alone(bundle: Bundle, keys: list[str], index: Path) -> None:
+    """Refuse arrays that TensorFlow may take for others: it finds them by many paths."""
+    shapes = {key: shape for key, shape in bundle.shapes().items() if len(shape) > 1}
+    other = next((key for key in shapes if key not in keys), None)
+    if other is not None:
+        raise KgdashError(f"{index}: {other:.80} is another array than ent_emb and rel_emb")
+    if shapes.get(keys[0]) == shapes.get(keys[1]):
+        raise KgdashError(
+            f"{index}: ent_emb and rel_emb have the same shape, so that each may be taken for the "
+            "other; save vectors as arrays"
+        )
 
 
 def _names(said: Mapping[str, Any], key: str, path: Path) -> tuple[str, ...]:

@@ -83,14 +83,26 @@ def renamed(folder):
     (folder / "DistMult_metadata.ampkl").rename(folder / "DistMult.pkl")
 
 
-def another_graph(folder):
-    path = folder / "variables" / "variables.data-00000-of-00001"
-    path.write_bytes(path.read_bytes().replace(b"ent_emb", b"tne_emb"))
+def checkpoint(name, old, new):
+    def change(folder):
+        path = folder / "variables" / name
+        data = path.read_bytes()
+        assert old in data
+        path.write_bytes(data.replace(old, new))
+
+    return change
+
+
+NUMBERS = "variables.data-00000-of-00001"
 
 
 REFUSED = {
     "no names": (renamed, r"expected one file \*_metadata.ampkl; found none"),
     "partitions": (metadata(is_partitioned_training=True), "partitioned training is not read"),
+    "names in a database beside it": (
+        metadata(backend="sqlite", db_file="names.db"),
+        "names in a database are not read; expected what AmpliGraph 2 writes",
+    ),
     "names in a database": (
         metadata(entities_dict="shelf.db"),
         "expected names by their numbers 0, 1, 2, … as entities_dict; expected what AmpliGraph 2",
@@ -161,7 +173,19 @@ REFUSED = {
         lambda p: (p / "variables" / "variables.index").unlink(),
         "can not read .*variables.index: No such file",
     ),
-    "a graph without them": (another_graph, "variables.index does not say where ent_emb is"),
+    "a graph without them": (
+        checkpoint(NUMBERS, b"ent_emb", b"tne_emb"),
+        "variables.index does not say where ent_emb is",
+    ),
+    # TensorFlow finds an array by whichever of its names it meets first.
+    "another array": (
+        checkpoint(NUMBERS, b"variables/0/", b"variables/1/"),
+        "variables/0/.ATTRIBUTES/VARIABLE_VALUE is another array than ent_emb and rel_emb",
+    ),
+    "as many entities as relations": (
+        checkpoint("variables.index", b"\x12\x02\x08\x0e", b"\x12\x02\x08\x37"),
+        "ent_emb and rel_emb have the same shape",
+    ),
 }
 
 
