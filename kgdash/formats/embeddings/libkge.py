@@ -35,7 +35,11 @@ _MODELS = {
     "simple": "SimplE",
     "transe": "TransE",
 }
-_RECIPROCAL = "reciprocal_relations_model"
+_RECIPROCAL, _OLDER = "reciprocal_relations_model", "inverse_relations_model"
+
+#: sections of options that say what a model is, and the classes that they name
+_CLASSES = {_RECIPROCAL: "ReciprocalRelationsModel", "lookup_embedder": "LookupEmbedder"}
+_SECTIONS = {"model", _OLDER, *_MODELS, *_CLASSES}
 
 
 def read_libkge(path: Path, options: Options) -> Embedding:
@@ -63,7 +67,7 @@ def read_libkge(path: Path, options: Options) -> Embedding:
     said = mapping(checkpoint.get("dataset")) or {}
     for size, values in (("num_entities", entities), ("num_relations", relations)):
         check_said(said.get(size), len(values) if values.ndim else 0, size, "rows", path)
-    names = [_names(checkpoint, kind, path, options) for kind in ("entity", "relation")]
+    names = [_row_names(checkpoint, kind, path, options) for kind in ("entity", "relation")]
     if norm is not None and norm not in (1, 2):
         raise KgdashError(f"{path}: l_norm {norm!r:.40} is not read; expected 1 or 2")
     return Embedding(
@@ -88,7 +92,22 @@ def _options(config: object, path: Path) -> Mapping[str | int, Any]:
     options = mapping(state.get("options")) if isinstance(state, dict) else None
     if options is None:
         raise KgdashError(f"{path} holds no options of LibKGE's; expected {_EXPECTED}")
+    _check_names(options, path)
     return options
+
+
+def _check_names(options: Mapping[Any, Any], path: Path) -> None:
+    """Refuse options by other names than LibKGE writes, which it takes for the same."""
+    read = {key: each for key, each in options.items() if str(key).partition(".")[0] in _SECTIONS}
+    pending, seen = [read], set[int]()
+    while pending:
+        section = pending.pop()
+        seen.add(id(section))
+        for key, value in section.items():
+            if not isinstance(key, str) or "." in key or key == _OLDER or isinstance(value, Call):
+                raise KgdashError(f"{path}: {brief(key)}: options that LibKGE does not write so")
+            if isinstance(value, dict) and id(value) not in seen:
+                pending.append(value)
 
 
 def _configured(options: Mapping[str | int, Any], path: Path) -> tuple[str, bool, int | None]:
@@ -103,10 +122,11 @@ def _configured(options: Mapping[str | int, Any], path: Path) -> tuple[str, bool
             f"{path}: model {brief(model)} is not read; expected {', '.join(_MODELS)}, or "
             f"{_RECIPROCAL} of one"
         )
-    general = mapping(options.get(model)) or {}
-    named = general.get("class_name", model)
-    if not isinstance(named, str) or named.lower() != model:
-        raise KgdashError(f"{path}: model {model} of class {brief(named)} is not read")
+    general = _inside(options, model)
+    for section, usual in {model: model, **_CLASSES}.items():
+        named = _inside(options, section).get("class_name", usual)
+        if not isinstance(named, str) or named.lower() != usual.lower():
+            raise KgdashError(f"{path}: {section} of class {brief(named)} is not read")
     if model not in ("transe", "rotate"):
         return model, reciprocal, None
     norm = (own or {}).get("l_norm", general.get("l_norm", 1))
@@ -147,7 +167,7 @@ def _weights(found: Mapping[str, np.ndarray], kind: str, path: Path) -> np.ndarr
     )
 
 
-def _names(
+def _row_names(
     checkpoint: Mapping[str | int, Any], kind: str, path: Path, options: Options
 ) -> tuple[str, ...]:
     meta = mapping((mapping(checkpoint.get("dataset")) or {}).get("meta")) or {}

@@ -1,6 +1,7 @@
 """LibKGE's checkpoints by their published layout, with an object of its configuration's class."""
 
 import sys
+from collections import OrderedDict
 from types import ModuleType
 
 import numpy as np
@@ -22,6 +23,7 @@ from tests.support.embeddings import (
 )
 
 D = 4
+RECIPROCAL = "reciprocal_relations_model"
 
 
 class Config:
@@ -126,7 +128,16 @@ def test_reciprocal_relations_score_heads(tmp_path):
         ({"model": [[1], [1]]}, "model list is not read; expected complex"),
         ({"model": "transe", "transe": {"l_norm": 3.0}}, "l_norm 3 is not read"),
         ({"model": "transe", "transe": {"l_norm": "x"}}, "l_norm 'x' is not read"),
-        ({"model": "cp", "cp": {"class_name": "TransE"}}, "model cp of class 'TransE' is not read"),
+        ({"model": "cp", "cp": {"class_name": "TransE"}}, "cp of class 'TransE' is not read"),
+        (
+            {"model": "cp", "lookup_embedder": {"class_name": "ProjectionEmbedder"}},
+            "lookup_embedder of class 'ProjectionEmbedder' is not read",
+        ),
+        # LibKGE takes these for the same as nested ones, the last of them.
+        ({"model": "cp", "cp.class_name": "ComplEx"}, "'cp.class_name': options that LibKGE does"),
+        ({"model": "cp", "cp": {"a": {"b.c": 1}}}, "'b.c': options that LibKGE does not write so"),
+        ({"model": RECIPROCAL, "inverse_relations_model": {}}, "'inverse_relations_model': opt"),
+        ({"model": "cp", "cp": OrderedDict()}, "'cp': options that LibKGE does not write so"),
         (None, "holds no options of LibKGE's"),
     ],
 )
@@ -137,7 +148,6 @@ def test_what_is_refused(options, message, tmp_path):
 
 
 WIDE = {"entity_embedder": {"dim": 400}}
-RECIPROCAL = "reciprocal_relations_model"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +176,12 @@ def test_vectors_of_another_length_than_the_options_say_are_refused(options, mes
         return
     with pytest.raises(KgdashError, match=message):
         read_libkge(path, Options())
+
+
+def test_options_of_a_search_have_dots(tmp_path):
+    options = {"model": "distmult", "grid_search": {"parameters": {"train.batch_size": [1, 2]}}}
+    found = read_libkge(save(tmp_path, options, vectors(14, D), vectors(55, D)), Options())
+    assert found.interaction == "DistMult"
 
 
 @pytest.mark.parametrize("size", ["num_entities", "num_relations"])
