@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from pykeen.nn.message_passing import Decomposition
 
 from kgdash.errors import KgdashError
+from kgdash.files.memory import memory_budget
 from kgdash.formats.pykeen_model_file import PickledModel
 from kgdash.formats.torch_archive import damage_refused
 from kgdash.scoring.build_model import build_model
@@ -30,11 +32,12 @@ _DRAWN, _SCORES = 500, 2**25
 def check_kept(pickled: PickledModel, splits: Mapping[str, np.ndarray], path: Path) -> None:
     """Refuse vectors that PyKEEN kept, and scores by, if they are not what the weights make.
 
-    It takes what it takes to score by the model.
+    It takes what it takes to score by the model, of RGCN `memory_budget` at most: all entities'
+    vectors once per relation, and a copy, for each layer.
 
     :param splits: known triples, ``(n, 3)``, of which some are ranked by both
     :param path: the model's file
-    :raises KgdashError: if they are others, or the model does not fit the triples
+    :raises KgdashError: if they are others, or that is too much
     """
     if not pickled.kept:
         return
@@ -43,6 +46,7 @@ def check_kept(pickled: PickledModel, splits: Mapping[str, np.ndarray], path: Pa
     triples = np.zeros((max(edges, default=1), 3), dtype=np.int64)
     sizes = (pickled.num_entities, pickled.num_relations)
     rebuilt = build_model(pickled.spec, triples, *sizes, state, str(path))
+    _check_size(rebuilt, path)
     with damage_refused(path), torch.no_grad():
         for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
             part(None)
@@ -57,6 +61,19 @@ def check_kept(pickled: PickledModel, splits: Mapping[str, np.ndarray], path: Pa
         raise KgdashError(
             f"{path}: PyKEEN scores by {names}, which is not what the weights make; call the "
             "model's post_parameter_update() and save it again"
+        )
+
+
+def _check_size(model: Any, path: Path) -> None:
+    layers = [each for each in model.modules() if isinstance(each, Decomposition)]
+    width = max((each.input_dim for each in layers), default=0)
+    # Two layers have four, edges and their inverses; more of them take longer.
+    bytes_ = 2 * width * model.num_entities * model.num_relations * max(4, len(layers))
+    if bytes_ > memory_budget():
+        raise KgdashError(
+            f"{path}: to compare the vectors that PyKEEN kept with the weights takes {bytes_:,} "
+            "bytes: set KGDASH_MEMORY to more, or call the model's post_parameter_update() and "
+            "save it again"
         )
 
 

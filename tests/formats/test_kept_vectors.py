@@ -5,8 +5,17 @@ import copy
 import pytest
 import torch
 
+from kgdash.formats import kept_vectors
 from kgdash.formats.kept_vectors import _agree
-from tests.support.pickled_models import assert_same_scores, make, refusal, save
+from tests.support.pickled_models import (
+    DIM,
+    ENTITIES,
+    RELATIONS,
+    assert_same_scores,
+    make,
+    refusal,
+    save,
+)
 
 
 @pytest.mark.parametrize(("name", "inverse"), [("RGCN", False), ("CompGCN", True)])
@@ -77,3 +86,15 @@ def test_entities_and_relations_are_of_one_module(tmp_path):
         relations.combined = other
         assert "enriched_representations, which is not" in refusal(save(model, tmp_path / "m.pkl"))
         relations.combined = model.entity_representations[0].combined
+
+
+def test_what_would_take_much_memory_or_long_is_refused(tmp_path, monkeypatch):
+    """20,000 entities of 900 relations, 6 MB, took more than 5 GB; eight layers three minutes."""
+    model = make("RGCN")
+    with torch.no_grad():
+        model.predict_t(torch.tensor([[0, 0]]))
+    path = save(model, tmp_path / "m.pkl")
+    monkeypatch.setattr(kept_vectors, "memory_budget", lambda: 8 * DIM * ENTITIES * RELATIONS)
+    assert_same_scores(path, model)
+    monkeypatch.setattr(kept_vectors, "memory_budget", lambda: 8 * DIM * ENTITIES * RELATIONS - 1)
+    assert "takes 73,920 bytes: set KGDASH_MEMORY to more" in refusal(path)
