@@ -5,18 +5,15 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
 from starlette.datastructures import Headers
-from streamlit.web.server.starlette.starlette_server_config import (
-    SESSION_COOKIE_NAME,
-    USER_COOKIE_NAME,
-)
 
-from kgdash.serving.heads import ANOTHERS, is_for_another_page
-from kgdash.ui.server.protection import _LOG_IN, _is_ahead
+from kgdash.serving.heads import is_for_another_page
+from kgdash.ui.server.protection import _GO_ON, _LOG_IN, _is_ahead, _is_led_here, _question
 from tests.support.paths import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -74,70 +71,86 @@ def test_the_container_file_is_clean():
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_nginx_by_the_docs_refuses_other_pages_as_kgdash_does():
-    """It counted what they ask for as their visitors' own, whose log-ins it then refused."""
-    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    maps = re.findall(r'(?s)\nmap "([^"]+)" (\$\w+) \{\n    default 0;\n(.*?)\n\}', text)
-    rules = [(said, re.findall(r'"~(.+)" 1;', lines)) for said, _, lines in maps]
-    assert [len(patterns) for _, patterns in rules] == [3, 1]
-    assert all(f"    if ({name}) {{ return 403; }}" in text for *_, name, _ in maps)
+NGINX = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+SITES = ("cross-site", "same-site", "same-origin", "none")
 
-    def is_refused(headers: dict[str, str]) -> bool:
-        def value(name: re.Match) -> str:
-            return headers.get(name[1].replace("_", "-"), "")
 
-        shown = [(re.sub(r"\$http_(\w+)", value, said), patterns) for said, patterns in rules]
-        return any(re.search(pattern, said) for said, patterns in shown for pattern in patterns)
+def nginx_map(name: str) -> Callable[[dict[str, str]], str]:
+    """Return what a map of nginx by the docs makes of a request's headers and address."""
+    found = re.search(rf"(?s)\nmap (\S+|\"[^\"]+\") \${name} \{{(.*?)\n\}}", NGINX)
+    assert found is not None
+    default, *rules = re.findall(r"\n    (?:default|\"~(.+?)\") (.+);", found[2])
+    assert len(rules) == found[2].count(";") - 1
 
-    host = {"host": "kg.example.org"}
-    sites = ("cross-site", "same-site", "same-origin", "none")
+    def value(said: dict[str, str]) -> str:
+        def shown(variable: re.Match) -> str:
+            return said.get(variable[1].removeprefix("http_").replace("_", "-"), "")
+
+        text = re.sub(r"\$(\w+)", shown, found[1].strip('"'))
+        return next((made for rule, made in rules if re.search(rule, text)), default[1])
+
+    return value
+
+
+def visits() -> Iterator[dict[str, str]]:
+    """Return the headers by which browsers tell whose page asks, and for what, in all ways."""
     modes = ("navigate", "cors", "no-cors")
     dests = ("document", "empty", "iframe", "object", "image")
-    for texts in product(("", "prefetch"), ("", *sites), ("", *modes), ("", *dests)):
-        names = ("sec-purpose", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest")
-        said = host | {name: text for name, text in zip(names, texts, strict=True) if text}
+    names = ("sec-purpose", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest")
+    for texts in product(("", "prefetch"), ("", *SITES), ("", *modes), ("", *dests)):
+        said = {name: text for name, text in zip(names, texts, strict=True) if text}
+        yield {"host": "kg.example.org"} | said
+
+
+def test_nginx_by_the_docs_refuses_other_pages_as_kgdash_does():
+    """It counted what they ask for as their visitors' own, whose log-ins it then refused."""
+    names = ("no_visit", "anothers_socket")
+    maps = [nginx_map(name) for name in names]
+    assert all(f"    if (${name}) {{ return 403; }}" in NGINX for name in names)
+
+    def is_refused(said: dict[str, str]) -> bool:
+        return "1" in [made(said) for made in maps]
+
+    for said in visits():
         headers = Headers(said)
         refused = _is_ahead(headers) or is_for_another_page(headers)
         assert is_refused(said) == refused, said
-    socket = host | {"upgrade": "websocket", "sec-fetch-mode": "websocket"}
-    for site, origin in product(sites, ("", "null", "https://kg.example.org", "https://evil.org")):
+    socket = {"host": "kg.example.org", "upgrade": "websocket", "sec-fetch-mode": "websocket"}
+    for site, origin in product(SITES, ("", "null", "https://kg.example.org", "https://evil.org")):
         said = socket | {"sec-fetch-site": site} | ({"origin": origin} if origin else {})
         assert is_refused(said) == (origin in ("null", "https://evil.org")), said
+        assert nginx_map("led_here")(said) == "0"
 
 
-def test_nginx_by_the_docs_counts_what_no_other_page_can_begin():
-    """One that led its own tab to the way back kept all of its address from logging in."""
-    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    counted = re.findall(r"location ~ (\S+) \{\n        limit_req zone=log_ins ", text)
+def test_nginx_by_the_docs_leads_on_who_follows_another_page_s_link_as_kgdash_does():
+    """By frames one led its top window there 180 times a second, which all of its address paid.
+
+    Then all of its browser, and all who came by a link without having been there.
+    """
+    assert "    if ($led_here) { rewrite ^ /led-here last; }" in NGINX
+    assert "$goes_on" in NGINX[NGINX.index("return 200") :].partition("\n")[0]
+    is_led, goes_on = nginx_map("led_here"), nginx_map("goes_on")
+    paths = ("/", "/metrics", "/log-in", "/oauth2callback", "/oauth2callback/", "//")
+    for said, path, query in product(visits(), paths, ("", "code=1&state=a")):
+        headers = Headers(said)
+        scope = {"type": "http", "path": path, "query_string": query.encode()}
+        scope["headers"] = headers.raw
+        if _is_ahead(headers) or is_for_another_page(headers):
+            continue
+        assert (is_led(said) == "1") == _is_led_here(scope), said
+        made = goes_on({"request-uri": path + ("?" + query if query else "")})
+        is_unasked = _GO_ON.encode() in _question(scope).body
+        assert (made == f"'{_GO_ON.partition('<p>')[0]}'") == is_unasked, path
+        assert made == "''" or is_unasked
+
+
+def test_nginx_by_the_docs_counts_all_steps_of_log_ins_by_address():
+    """By what a program chooses it had as many as it liked."""
+    counted = re.findall(r"location ~ (\S+) \{\n        limit_req zone=log_ins ", NGINX)
     assert len(counted) == 1
-    paths = {path for path in _LOG_IN if re.search(counted[0], path)}
-    assert paths == {"/auth/login", "/auth/logout", "/log-in"}  # kgdash sorts who comes back
-    zones = re.findall(r"\nlimit_req_zone (\S+) zone=(\w+):", text)
-    assert zones == [("$who_asks", "log_ins"), ("$who_asks", "requests")]
-
-
-def test_nginx_by_the_docs_counts_another_page_s_links_by_the_browser_that_follows_them():
-    """By frames one led its top window there 96 times a second, which all of its address paid."""
-    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-    found = re.search(r'\nmap "([^"]+)" \$who_asks \{\n(.*)\n    "~(.+)" (\S+);\n\}', text)
-    assert found is not None
-    said, default, pattern, counted = found.groups()
-    assert default == "    default $binary_remote_addr;"
-
-    def key(site: str, **cookies: str) -> str:
-        shown = said.replace("$http_sec_fetch_site", site)
-        shown = re.sub(r"\$cookie_(\w+)", lambda name: cookies.get(name[1], ""), shown)
-        match = re.search(pattern, shown)
-        return counted.replace("$2", match[2]) if match else "$binary_remote_addr"
-
-    names = (SESSION_COOKIE_NAME, USER_COOKIE_NAME)
-    browsers = [{name: "awqoKA." + end * 9} for name in names for end in ("rfV", "xcd")]
-    for cookies in ({}, *browsers):
-        own = {key(site, **cookies) for site in ("same-origin", "none", "")}
-        assert own == {"$binary_remote_addr"}
-    for site in ANOTHERS:  # the way back from a log-in, and to the start page after it
-        keys = {key(site), key(site, **browsers[0], **browsers[2])}
-        keys |= {key(site, **cookies) for cookies in browsers}
-        assert len(keys) == 3
-        # What nginx keeps has one size: of several, one could take the room of all others.
-        assert {len(each) for each in keys} == {len("$binary_remote_addr") + 10}
+    assert all(re.search(counted[0], path) for path in _LOG_IN)
+    zones = re.findall(r"\nlimit_req_zone (\S+) zone=(\w+):", NGINX)
+    assert zones == [("$binary_remote_addr", "log_ins"), ("$binary_remote_addr", "requests")]
+    places = re.findall(r"(?s)\n    location [^\n]+ \{\n(.*?)\n    \}", NGINX)
+    assert len(places) == 4
+    assert all(("proxy_pass" in place) == ("limit_req zone=requests" in place) for place in places)

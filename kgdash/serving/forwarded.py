@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from functools import cache
@@ -10,9 +11,13 @@ from typing import Any
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from kgdash.serving.heads import MOST_SAID, end_of, is_for_another_page, whose_page
+from kgdash.serving.pace import Pace
 from kgdash.serving.waiting import networks
 
 _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
+
+#: how often it is told of a proxy that nobody has named: once, and each day
+_told = Pace(1, 1 / 86_400)
 
 
 def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
@@ -27,12 +32,24 @@ def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
     """
     address = str((client or ("",))[0])
     proxies = _proxies(os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"))
-    if address in proxies:
-        told = b", ".join(_FORWARDED.findall(head, 0, end_of(head)))
-        if 0 < len(told) <= MOST_SAID:
-            address, _ = proxies.get_trusted_client_address(told.decode("latin-1"))
+    told = b", ".join(_FORWARDED.findall(head, 0, end_of(head)))
+    if address not in proxies:
+        if told and _told.left() >= 1:
+            _tell_of(address)
+    elif 0 < len(told) <= MOST_SAID:
+        address, _ = proxies.get_trusted_client_address(told.decode("latin-1"))
     is_for_another = is_for_another_page(whose_page(head))
     return (*networks(address), "for another page") if is_for_another else networks(address)
+
+
+def _tell_of(address: str) -> None:
+    """Warn that whoever comes through a proxy is taken for the proxy, where it is one."""
+    _told.take(1)
+    logging.getLogger(__name__).error(  # kgdash keeps warnings of libraries to itself
+        "%s passes on others' requests (X-Forwarded-For) and is not named in FORWARDED_ALLOW_IPS: "
+        "if it is your proxy, name it there, or one stranger keeps all others from logging in",
+        address,
+    )
 
 
 @cache

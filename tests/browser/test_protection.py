@@ -1,7 +1,6 @@
 """What a stranger's page can do to the server: nothing, on its real socket."""
 
 import socket
-from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -58,13 +57,12 @@ def test_streamlits_own_counters_are_closed(address, path):
 def test_what_strangers_say_commands_no_terminal(address, server_folder):
     assert " 403 " in handshake(address, Host="evil\x9b2J")
     said = "error=%1b%5d0%3bx%07said&error_description=a%0d%0ab&state=a"
-    begun = b64encode(b'{"_state_default_a": {}}').decode()
-    ask(f"{address}/oauth2callback?{said}", Cookie=f"_streamlit_session={begun}.a.b")
+    ask(f"{address}/oauth2callback?{said}")
     log = (server_folder / "log.txt").read_bytes().decode()
     assert not set(log) & {"\x1b", "\x07", "\x9b"}
 
 
-def test_scripts_of_other_sites_get_no_connection(address, server_folder):
+def test_scripts_of_other_asked_get_no_connection(address, server_folder):
     for origin in ("http://evil.example", "https://localhost.evil.example", "null"):
         assert " 403 " in handshake(address, Origin=origin)
     # Streamlit says so when it asked an outside service who this machine is.
@@ -103,9 +101,10 @@ def test_other_visits_want_none(address, headers):
 
 @pytest.fixture
 def stranger(address, tmp_path) -> Iterator[str]:
-    """Serve a page that frames the dashboard and links to one of its pages."""
+    """Serve a page that frames the dashboard and links to two of its pages."""
     link = f"{address}/metric_guide?side=head"
     page = f'<a href="{link}">free music</a><iframe src="{address}"></iframe>'
+    page += f'<a href="{address}">a friend</a>'
     (tmp_path / "index.html").write_text(page)
     handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
     with ThreadingHTTPServer(("localhost", 0), handler) as server:
@@ -139,6 +138,20 @@ def test_a_page_of_a_stranger(address, stranger, browser):
     tab.get_by_role("link").click()
     tab.get_by_role("heading", name="Metric guide").wait_for()
     assert tab.url == f"{address}/metric_guide?side=head"
+    tab.close()
+
+
+def test_to_the_start_page_a_browser_goes_on_by_itself_once(address, stranger, browser):
+    tab = browser.new_page()
+    tab.goto(stranger, wait_until="networkidle")
+    asked = []
+    tab.on(
+        "response",
+        lambda answer: asked.append(answer.url) if answer.request.is_navigation_request() else None,
+    )
+    tab.get_by_role("link", name="a friend").click()
+    tab.get_by_test_id("stApp").wait_for()
+    assert asked == [f"{address}/"] * 2
     tab.close()
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from kgdash.serving import forwarded
 from kgdash.serving.forwarded import who_asks
+from kgdash.serving.pace import Pace
 from kgdash.serving.waiting import Waiting
 
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
@@ -47,6 +49,21 @@ def test_through_a_proxy_here_it_is_who_the_proxy_says(monkeypatch):
 def test_nobody_says_it_in_the_proxy_s_place(more, expected, monkeypatch):
     monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
     assert asks(HEAD + more) == expected
+
+
+def test_a_proxy_that_nobody_has_named_is_told_of_once(monkeypatch, caplog):
+    """All who came through one elsewhere were one: a stranger's flood kept the others out."""
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    monkeypatch.setattr(forwarded, "_told", Pace(1, 1 / 86_400))
+    told = HEAD + b"X-Forwarded-For: 10.1.2.3\r\n\r\n"
+    for head, peer in ((told, "127.0.0.1"), (HEAD + b"\r\n" + told, "10.9.9.9")):
+        asks(head, peer)
+    assert not caplog.messages
+    for peer in ("10.9.9.9", "10.9.9.9", "10.8.8.8"):
+        assert asks(told, peer) == peer
+    (message,) = caplog.messages
+    assert message.startswith("10.9.9.9 ")
+    assert "FORWARDED_ALLOW_IPS" in message
 
 
 def test_a_connection_may_have_no_address():

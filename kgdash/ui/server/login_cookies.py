@@ -12,9 +12,9 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Mapping
-from html import escape
 from urllib.parse import parse_qs, urlencode
 
+from itsdangerous import BadSignature, TimestampSigner
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
@@ -30,8 +30,6 @@ from streamlit.web.server.starlette.starlette_server_config import (
     USER_COOKIE_NAME,
 )
 
-from kgdash.ui.server.plain_page import plain_page
-
 #: of the digest of a log-in that is in pieces, and of the address that was asked for before it,
 #: which stands behind that digest once one is logged in
 SEAL, WANTED = "kgdash_login", "kgdash_wanted"
@@ -46,27 +44,29 @@ _LONGEST, _PATIENCE, _AT_ONCE = 2_000, 900, 60
 #: a page: neither "//host" and "/\\host", which would lead elsewhere, nor where log-in ends
 _OWN = re.compile(r"/[a-z_]*(\?[!-~]*)?")
 
-#: what Starlette's cookie says, before its time and signature
-_BEGUN = re.compile(rf"{SESSION_COOKIE_NAME}=([\w+/]+=*)\.")
+#: Starlette's cookie of the log-ins that have begun: what it says, its time, its signature
+_BEGUN = re.compile(rf"(?<![^; ]){SESSION_COOKIE_NAME}=([\w+/]+=*\.[\w-]+\.[\w-]+)(?![^; ])")
 
 
 def is_return(scope: Scope) -> bool:
     """Tell whether a log-in that this browser began, and has not ended, is come back from.
 
-    Its cookie is read, not trusted: whether it is signed, Streamlit asks.
-
     :param scope: of a request that says which log-in by its ``state``
     """
     state = QueryParams(scope["query_string"]).get("state")
-    found = (_BEGUN.findall(header) for header in Headers(scope=scope).getlist("cookie"))
-    return any(state in _states(said) for cookies in found for said in cookies)
+    found = _BEGUN.findall(";".join(Headers(scope=scope).getlist("cookie")))
+    return bool(found) and state in _states(found[-1])  # the one that Starlette takes
 
 
-def _states(said: str) -> set[str]:
-    """Return the states of the log-ins that a cookie says have begun, as Authlib notes them."""
+def _states(value: str) -> set[str]:
+    """Return the states of the log-ins that a signed cookie says have begun, as Authlib notes them.
+
+    One that anybody could have made says nothing: what it led to takes the provider's turns.
+    """
+    secret = get_cookie_secret()
     try:
-        noted = json.loads(b64decode(said))
-    except (ValueError, RecursionError):
+        noted = json.loads(b64decode(TimestampSigner(secret).unsign(value))) if secret else None
+    except (BadSignature, ValueError, RecursionError):
         return set()
     keys = (key.split("_", 3) for key in noted) if isinstance(noted, dict) else ()
     return {key[3] for key in keys if key[:2] == ["", "state"] and key[3:]}
@@ -144,12 +144,7 @@ def come_back(scope: Scope, cookies: Mapping[str, str]) -> Response | None:
     is_this = hmac.compare_digest(digest.encode(), _digest(logged_in(cookies)))
     if not (is_this and _is_own(wanted)):
         return None
-    # Not a redirect: for the browser, that would be a link from the provider.
-    link = escape(wanted)
-    answer = plain_page(
-        "Logged in",
-        f'<meta http-equiv="refresh" content="0;url={link}"><p><a href="{link}">Go on</a></p>',
-    )
+    answer = RedirectResponse(wanted, 303)
     _set(answer.headers, WANTED, "", 0)
     return answer
 

@@ -55,6 +55,9 @@ _ENCRYPTED = {"Strict-Transport-Security": "max-age=31536000"}
 _ASK = """<p>Another web page led you here. The address may start a long computation or
 a download.</p><p style="overflow-wrap:anywhere"><a href="{address}">{address}</a></p>"""
 
+#: the same address once more, which then a page of this server has led to
+_GO_ON = '<meta http-equiv="refresh" content="0"><p><a href="">Go on</a></p>'
+
 #: where the log-in's provider leads back to; Streamlit checks that it began here
 _CALLBACK = "/oauth2callback"
 
@@ -139,7 +142,7 @@ class Protection:
         elif scope["path"] in _LOG_IN and _is_wordy(scope["query_string"]):
             app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
         elif scope["path"] == _CALLBACK and not is_return(scope):
-            app = RedirectResponse("/", 303)  # now: a page may lead its own tab here all the time
+            app = RedirectResponse("/", 303)  # now: programs come here all the time
         elif scope["path"] == _CALLBACK:
             scope = _printable(scope)
         await app(_whole(scope), receive, protected)
@@ -214,20 +217,26 @@ def _is_taken(headers: Headers) -> bool:
 
 
 def _is_led_here(scope: Scope) -> bool:
-    """Tell whether a link of another site opens more than the start page.
+    """Tell whether a link of another site is followed, or one that may be its logs out.
 
-    What no page has led to (``none``) may be one's own bookmark, and a page that was typed and
-    redirects: nobody logs out by either.
+    One leads its own tab here a hundred times a second, and to what it likes. What no page has led
+    to (``none``) may be one's own bookmark, and a page that was typed and redirects: nobody logs
+    out by either.
     """
     headers = Headers(scope=scope)
     site = headers.get("sec-fetch-site")
     if scope["path"] == AUTH_LOGOUT_ENDPOINT:
         return site not in (None, "same-origin")
-    visits = scope["path"] != _CALLBACK and headers.get("sec-fetch-mode", "navigate") == "navigate"
-    return visits and site in ANOTHERS and bool(scope["query_string"] or scope["path"] != "/")
+    return headers.get("sec-fetch-mode", "navigate") == "navigate" and site in ANOTHERS
 
 
-def _question(scope: Scope) -> ASGIApp:
+def _question(scope: Scope) -> Response:
+    """Return a page that leads on: unasked to the start page, and back from a log-in.
+
+    It takes nobody's turn; what it leads to does, and is asked for once somebody has stayed for it.
+    """
+    if scope["path"] == _CALLBACK or (scope["path"] == "/" and not scope["query_string"]):
+        return plain_page("Opening kgdash", _GO_ON)
     address = scope.get("raw_path", b"").decode("latin-1").split("?")[0]
     if scope["query_string"]:
         address += "?" + scope["query_string"].decode("latin-1")
