@@ -18,7 +18,6 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_ur
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.heads import ANOTHERS
 from kgdash.serving.pace import Full, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.serving.waiting import networks
@@ -106,10 +105,7 @@ class LogInDoor:
                 await app(scope, receive, send)
                 return
             del cookies
-            # What another's page leads a tab to, again and again, takes none of the visitor's own.
-            is_led = HTTPConnection(scope).headers.get("sec-fetch-site") in ANOTHERS
-            owner = f"{who.folder or ''}{'/led' * is_led}"
-            await self._answers.give(owner, app, scope, receive, send)
+            await self._answers.give(who.folder or "", app, scope, receive, send)
             return
         note("refused", reason="login")
         if scope["type"] == "websocket":

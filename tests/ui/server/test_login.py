@@ -437,31 +437,6 @@ def test_a_visitor_gets_so_many_answers_at_once(client):
     assert sorted(map(inside.count, set(inside))) == [3, 16]
 
 
-def test_another_page_s_links_take_none_of_a_visitor_s_answers(client):
-    """Frames that led their page's tab here 160 times a second had the visitor's own refused."""
-    inside = []
-
-    async def unread(scope, receive, send):
-        inside.append(dict(scope["headers"]).get(b"sec-fetch-site"))
-        await asyncio.sleep(300)
-
-    come_as(client, ADA)
-    cookie = (b"cookie", f"_streamlit_user={client.cookies['_streamlit_user']}".encode())
-
-    async def many():
-        door = LogInDoor(unread)
-        asked = [
-            scope | {"headers": [cookie, (b"sec-fetch-site", site)]}
-            for site in (b"cross-site", b"same-site", b"same-origin", b"none")
-            for scope in scopes(["/"] * 14)
-        ]
-        await cut_short(door, asked, sent, 0.05)
-
-    run_apart(many())
-    led = inside.count(b"cross-site") + inside.count(b"same-site")
-    assert (led, len(inside) - led) == (16, 16)
-
-
 def test_a_visitor_s_requests_wait_so_many(client, monkeypatch):
     """Eight thousand, with all their headers, took 2.8 GB and others a minute."""
     monkeypatch.setattr(answers, "_WAIT", 5)
