@@ -155,7 +155,11 @@ class Line:
             worker.close()
 
     def _end_turn(self, ticket: Ticket) -> None:
-        if (seconds := ticket.end_turn()) and (owner := ticket.asker.owner):
+        self._count(ticket)
+        ticket.since = None
+
+    def _count(self, ticket: Ticket) -> None:
+        if (seconds := ticket.count()) and (owner := ticket.asker.owner):
             self._lately.add(ticket.rank, owner, seconds)
 
     def _await_turn(self, ticket: Ticket, kind: str, placed: Callable[[int], None]) -> Worker:
@@ -194,6 +198,7 @@ class Line:
                     return False
             ticket.is_early = self._was_early = self._is_held_up(ticket)
             ticket.since = time.monotonic()
+            ticket.go_on()
             return True
 
     def _is_paused(self, ticket: Ticket) -> bool:
@@ -202,7 +207,10 @@ class Line:
             if ticket.is_refused:
                 raise KgdashError(_FULL)
             busy = self._busy()
-            if not ticket.is_busy:
+            if ticket.is_busy:
+                ticket.go_on()
+            else:
+                self._count(ticket)
                 self._give_up(ticket, self._order())
             last = max(busy, key=lambda each: (each.rank, each.share()), default=None)
             if ticket is not last:

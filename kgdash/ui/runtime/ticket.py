@@ -61,9 +61,11 @@ class Ticket:
 
     ``asker``: who asks; ``lately``: gives the seconds of processes that a visitor used
     in the last minutes; ``used``: those of this call; ``since``: its turn's begin; ``paused``: its
-    last one's end; ``is_early``: whether it has its turn before others because it may hold a lock;
-    ``begun``: what it had used when it got its process; ``is_loan``: whether that is the one on
-    loan; ``losses``: how many it lost to other visitors, and ``loans_lost``: how many loans.
+    last one's end; ``counted``: until when its seconds are counted, infinity where none will
+    be: between two turns, and while it waits for a lock; ``is_early``: whether it has its turn
+    before others because it may hold a lock; ``begun``: what it had used when it got its process;
+    ``is_loan``: whether that is the one on loan; ``losses``: how many it lost to other visitors,
+    and ``loans_lost``: how many loans.
     """
 
     rank: int
@@ -73,6 +75,7 @@ class Ticket:
     used: float = 0.0
     since: float | None = None
     paused: float = 0.0
+    counted: float = math.inf
     is_early: bool = False
     begun: float = 0.0
     is_loan: bool = False
@@ -88,7 +91,7 @@ class Ticket:
 
     @property
     def kept(self) -> float:
-        """The seconds of turns that it had with its process, this one not counted."""
+        """The seconds that it computed in its process, as far as they are counted."""
         return self.used - self.begun
 
     def lose(self, taker: Ticket) -> None:
@@ -107,13 +110,17 @@ class Ticket:
         return not self.loans_lost or time.monotonic() - self.paused >= waits
 
     def turn(self) -> float:
-        """Return the seconds of this turn, 0 between two."""
+        """Return the seconds of this turn, 0 between two; in some it may wait for a lock."""
         return 0.0 if self.since is None else time.monotonic() - self.since
 
-    def end_turn(self) -> float:
-        """End the turn, and return its seconds."""
-        seconds = self.turn()
-        self.used, self.since = self.used + seconds, None
+    def go_on(self) -> None:
+        """Have what it computes from now on count."""
+        self.counted = min(self.counted, time.monotonic())
+
+    def count(self) -> float:
+        """Count what it computed, nothing more until it goes on, and return these seconds."""
+        seconds = self._uncounted()
+        self.used, self.counted = self.used + seconds, math.inf
         return seconds
 
     def share(self) -> float:
@@ -122,7 +129,10 @@ class Ticket:
         Of a visitor what they used lately, by whichever call; of nobody in particular the call's.
         """
         owner = self.asker.owner
-        return self.turn() + (self.lately(owner) if owner else self.used)
+        return self._uncounted() + (self.lately(owner) if owner else self.used)
+
+    def _uncounted(self) -> float:
+        return max(0.0, time.monotonic() - self.counted)
 
 
 def own_line_full(owner: str) -> OwnLineFull:

@@ -378,6 +378,47 @@ def test_who_waits_for_a_lock_takes_nobody_s_turn(one, short_turns):
         each.end()
 
 
+def test_only_seconds_of_computing_count_of_a_turn(one, monkeypatch):
+    """Who had waited for another's table waited on for all in line, as if they had computed."""
+    now = [100.0]
+    monkeypatch.setattr(tickets.time, "monotonic", lambda: now[0])
+    one._lately = tickets.RecentUse(lambda: now[0])
+    waiting, long = (one._enter(0, Asker(owner)) for owner in ("ian", "hal"))
+    assert one._has_turn(waiting)
+    now[0] += 2
+    waiting.worker.waits = True
+    assert not one._is_paused(waiting)
+    assert one._has_turn(long)
+    for _ in range(500):
+        now[0] += 0.2
+        assert not one._is_paused(waiting)
+    assert (waiting.used, waiting.kept) == (2, 2)
+    assert waiting.share() == one._lately.of(0, "ian") < 2
+    waiting.worker.waits = False
+    assert not one._is_paused(waiting)
+    assert one._is_paused(long), "more run than may, and it has computed more"
+    now[0] += 3
+    assert not one._is_paused(waiting)
+    monkeypatch.setattr(module, "_TURN", 5.0)
+    new = one._enter(0, Asker("eve"))
+    assert one._is_paused(waiting), "its turn went on while it waited"
+    for each in (long, waiting, new):
+        one._leave(each)
+    assert waiting.used == pytest.approx(5)
+
+
+def test_who_leaves_while_they_wait_for_a_lock_used_nothing(one, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(tickets.time, "monotonic", lambda: now[0])
+    waiting = one._enter(0, Asker("ian"))
+    assert one._has_turn(waiting)
+    waiting.worker.waits = True
+    assert not one._is_paused(waiting)
+    now[0] += 300
+    one._leave(waiting)
+    assert (waiting.used, one._lately.of(0, "ian")) == (0, 0)
+
+
 def test_who_waits_for_a_lock_gives_the_loan_to_a_new_call(one, short_turns):
     """Who waited for another's table kept newcomers waiting until that was made."""
     calls = [Asked(one, name, owner=name) for name in ("hal", "ada", "bob", "eve")]

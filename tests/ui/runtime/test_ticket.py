@@ -38,6 +38,20 @@ def test_a_call_shares_what_its_visitor_used():
     assert Ticket(0, 1, Asker(), used=3.0).share() == 3
 
 
+def test_seconds_count_once_and_only_while_it_goes_on(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    ticket = Ticket(0, 1, Asker(), used=5.0, begun=4.0, since=90.0)
+    assert (ticket.share(), ticket.count()) == (5, 0)
+    ticket.go_on()
+    now[0] = 102.0
+    ticket.go_on()
+    assert (ticket.share(), ticket.kept) == (7, 1)
+    assert (ticket.count(), ticket.count()) == (2, 0)
+    now[0] = 150.0
+    assert (ticket.share(), ticket.kept, ticket.count(), ticket.turn()) == (7, 3, 0, 60)
+
+
 def test_a_process_is_kept_longer_after_each_that_was_lost(monkeypatch):
     monkeypatch.setattr(module, "_KEPT", 30.0)
     eve, hal = Asker("eve"), Asker("hal")
