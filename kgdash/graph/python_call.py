@@ -73,9 +73,10 @@ def results_of(
                 told.put(("result", result))
             told.put(("end", None))
         except BaseException as error:
-            told.put(("error", error))
+            if is_wanted:  # what nobody takes would hold all that it was raised through
+                told.put(("error", error))
 
-    thread, kind = EndableThread(work), "result"
+    thread, kind, is_wanted = EndableThread(work), "result", True
     thread.start()
     try:
         while kind == "result":
@@ -90,6 +91,7 @@ def results_of(
                 yield value
     finally:
         if kind == "result":
+            is_wanted = False
             thread.end(ended)
         else:
             thread.join()

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.files.html import table_html
 from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.progress import Progress, silent
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators, metric_records
 from kgdash.statistics.estimate import number
 
@@ -22,6 +24,9 @@ POOLS: dict[str, tuple[str, ...]] = {
     "both": ("head", "tail"),
     "relation": ("relation",),
 }
+
+#: seconds between two reports
+_POLL = 0.1
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,9 @@ class MetricsTable:
         return {side: {kind: self.values(side, kind) for kind in kinds} for side in self.sides}
 
 
-def metrics(ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS) -> MetricsTable:
+def metrics(
+    ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS, progress: Progress = silent
+) -> MetricsTable:
     """Compute all of PyKEEN's rank-based metrics from a table of ranks (numbers.md#2-metrics).
 
     The values come from PyKEEN's own metric classes, given our ranks and numbers of candidates.
@@ -89,21 +96,29 @@ def metrics(ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS) -> MetricsTable
     >>> metrics(run.ranks()).value("mrr", side="tail")
 
     :param ranks: a table of `kgdash.ranking.ranks.rank_triples`, at least one row
+    :param progress: may raise to cancel
     :return: sides "head", "tail", "both" (their ranks pooled) and "relation", as far as the table
         has them
     :raises KgdashError: if there are no ranks, or a k is less than 1
     """
-    calculators = metric_calculators(tuple(ks))
+    calculators, over = metric_calculators(tuple(ks)), Event()
 
     def values(task: tuple[pd.DataFrame, str]) -> dict[str, float]:
         rows, rank_type = task
         candidates, of_type = rows["candidates"].to_numpy(), _as_pykeen(rows, rank_type)
-        return {key: float(metric(of_type, candidates)) for key, metric in calculators.items()}
+        left = (item for item in calculators.items() if not over.is_set())
+        return {key: float(metric(of_type, candidates)) for key, metric in left}
 
     tasks = {(s, kind): (rows, kind) for s, rows in pooled(ranks) for kind in RANK_TYPES}
     # NumPy lets go of the GIL where it sorts and takes logarithms, most of the time of long tables.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        columns = dict(zip(tasks, pool.map(values, tasks.values()), strict=True))
+        made = {name: pool.submit(values, task) for name, task in tasks.items()}
+        try:
+            while left := wait(made.values(), _POLL).not_done:
+                progress(len(made) - len(left), len(made))
+        finally:
+            over.set()  # a pool is left when its threads have ended
+    columns = {name: each.result() for name, each in made.items()}
     frame = pd.DataFrame(columns).rename_axis("metric")
     return MetricsTable(frame.rename_axis(["side", "rank_type"], axis=1))
 

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple, TypeVar
+from tempfile import TemporaryFile
+from threading import Lock
+from typing import IO, Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from kgdash.errors import KgdashError
+from kgdash.files.cache_folder import cache_directory
 from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.python_call import python_call
@@ -57,12 +60,12 @@ class Call:
         with working_for(self._asker):
             return self._function(*self._arguments, **self._named, **told)
 
-    def sent(self) -> bytes:
-        """Return what `read` makes the call again of.
+    def sent(self) -> Sent:
+        """Write the call, to be made elsewhere.
 
         :raises Exception: as `write`
         """
-        return write(self)
+        return Sent(self)
 
     def by_name(self) -> Call:
         """Return the same call, which names runs and graphs, and holds none until it is made.
@@ -85,16 +88,20 @@ class Call:
 
 
 class _ByName(Call):
-    """A call that was written."""
+    """A call that was written; its arrays stay where they are until it is sent."""
 
     def __init__(self, call: Call) -> None:
-        self._written = _Apart.of(call)
+        self._written: _Apart | Sent = _Apart.of(call)
 
     def __call__(self, progress: Progress) -> Any:
-        return self._written.read(Origin.load)(progress)
+        written = self._written
+        call = read(written.content()) if isinstance(written, Sent) else written.read(Origin.load)
+        return call(progress)
 
-    def sent(self) -> bytes:
-        return pickle.dumps(self._written, protocol=pickle.HIGHEST_PROTOCOL)
+    def sent(self) -> Sent:
+        if isinstance(self._written, _Apart):
+            self._written = Sent(self._written)
+        return self._written
 
 
 class Reading(Call):
@@ -200,6 +207,29 @@ def read(data: bytes, find: Callable[[Origin], Run] = Origin.load) -> Any:
     """
     value = _Apart(data, ()).read(find)
     return value.read(find) if isinstance(value, _Apart) else value
+
+
+class Sent:
+    """What `write` writes, on disk if it can be: it may hold whole tables, and wait for long."""
+
+    def __init__(self, value: Any) -> None:
+        """Write a value.
+
+        :raises Exception: as `write`
+        """
+        self._guard = Lock()
+        try:
+            self._file: IO[bytes] = TemporaryFile(dir=cache_directory())  # noqa: SIM115
+            _Pickler(self._file, pickle.HIGHEST_PROTOCOL).dump(value)
+            self._file.flush()
+        except OSError:
+            self._file = io.BytesIO(write(value))
+
+    def content(self) -> bytes:
+        """Return what was written."""
+        with self._guard:
+            self._file.seek(0)
+            return self._file.read()
 
 
 def named(value: Value) -> Callable[[], Value]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kgdash.errors import InterruptedWork, KgdashError
 from kgdash.progress import Progress
-from kgdash.runs.call import read
+from kgdash.runs.call import Sent, read
 from kgdash.runs.own_program import start_module
 
 #: seconds that a call gets to end when it was asked to: it may be loading its run
@@ -58,17 +58,17 @@ class Worker:
         """Tell whether it can take a call."""
         return self._process.poll() is None
 
-    def results(self, call: bytes, progress: Progress) -> Iterator[Any]:
+    def results(self, call: Sent, progress: Progress) -> Iterator[Any]:
         """Yield what a call returns, or everything that it yields.
 
-        :param call: of `kgdash.runs.call.write`
+        :param call: of `kgdash.runs.call.Call.sent`
         :param progress: called several times a second unless the call is paused; may raise to stop
         :raises KgdashError: as the call, or if the process dies or takes too much memory
         :raises NotSent: if what the call returns can not be sent
         :raises WorkFailed: if the call raises anything else
         """
         ended, at = False, [0.0, 1.0]
-        self._say("call", call)
+        self._say("call", call.content())
         try:
             while True:
                 if not self._speaks(_SILENCE):

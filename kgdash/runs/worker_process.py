@@ -115,7 +115,7 @@ class _Worker:
                     self._stop.set()
                     interrupt_main(_LOOK)
                 self._going.set()
-        except (EOFError, OSError, MemoryError):
+        except (EOFError, OSError, MemoryError, pickle.UnpicklingError):
             # Whoever asked is gone, or can not be heard: what runs may clear away after itself.
             self._stop.set()
             self._going.set()

@@ -2,17 +2,20 @@
 any ranks."""
 
 import math
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.ranking import metrics as module
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import mean_reciprocal_rank, metrics, pooled, tie_summary
 from kgdash.runs.bundled import DEMO, bundled_names
 from kgdash.runs.description import describe_run
 from tests.support.checks import check_values, pykeen_values
+from tests.support.endless import GaveUpError, give_up
 from tests.support.fakes import FakeScorer, fake_run, make_graph
 from tests.support.tiny_runs import MODELS
 
@@ -29,6 +32,22 @@ def table(optimistic, pessimistic=None, candidates=10, side="tail"):
             "candidates": np.broadcast_to(np.int64(candidates), low.shape),
         }
     )
+
+
+def test_what_nobody_wants_ends_between_two_metrics(monkeypatch):
+    """Eight pages' metrics went on in threads for a minute, with 200 MB each, and in line, too."""
+    made = []
+
+    def slow(ranks, candidates):
+        made.append(1)
+        time.sleep(0.01)
+        return 1.0
+
+    calculators = {str(number): slow for number in range(1000)}
+    monkeypatch.setattr(module, "metric_calculators", lambda ks: calculators)
+    with pytest.raises(GaveUpError):
+        metrics(table([1, 2]), progress=give_up)
+    assert 0 < len(made) < 1000
 
 
 class TestAgainstPyKEEN:

@@ -3,6 +3,7 @@
 import gc
 import gzip
 import shutil
+import tracemalloc
 import weakref
 from dataclasses import replace
 from pathlib import Path
@@ -63,9 +64,30 @@ def test_by_name_arrays_stay_where_they_are_until_they_are_sent():
     table = pd.DataFrame({"a": np.arange(1000), "b": np.ones(1000)})
     waits = Call(worker_calls.first_of, [table]).by_name()
     assert np.shares_memory(waits(silent)["a"], table["a"])
-    elsewhere = read(waits.sent(), never)(silent)
+    elsewhere = read(waits.sent().content(), never)(silent)
     assert elsewhere.equals(table)
     assert not np.shares_memory(elsewhere["a"], table["a"])
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_what_was_sent_is_held_by_nobody(on_disk, monkeypatch, tmp_path):
+    """Sixteen calls in line held 136 MB each, as they had been written."""
+    folder = tmp_path if on_disk else tmp_path / "none"
+    monkeypatch.setenv("KGDASH_CACHE", str(folder))
+    values = np.arange(2**17)
+    waits, gone = Call(worker_calls.first_of, [values]).by_name(), weakref.ref(values)
+    tracemalloc.start()
+    try:
+        sent = waits.sent()
+        del values
+        assert gone() is None
+        assert (tracemalloc.get_traced_memory()[0] < 2**17) == on_disk
+    finally:
+        tracemalloc.stop()
+    for again in (waits.sent(), sent):
+        assert np.array_equal(read(again.content(), never)(silent), np.arange(2**17))
+    assert np.array_equal(waits(silent), np.arange(2**17))
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_told_of_no_progress_ends_when_it_is_not_wanted(as_visitor):

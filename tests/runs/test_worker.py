@@ -20,7 +20,7 @@ from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs import worker as worker_module
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.call import Call, Reading, remember, write
+from kgdash.runs.call import Call, Reading, remember
 from kgdash.runs.loading import load
 from kgdash.runs.worker import NotSent, Worker, WorkFailed
 from tests.support import worker_calls
@@ -46,7 +46,7 @@ def worker(_one_worker):
 
 
 def results(worker, function, *arguments, progress=silent):
-    return list(worker.results(write(Call(function, *arguments)), progress))
+    return list(worker.results(Call(function, *arguments).sent(), progress))
 
 
 def test_what_a_call_returns_is_what_it_returns_here(worker):
@@ -62,7 +62,7 @@ def test_a_run_below_a_root_is_opened_there_and_comes_back(
     shutil.copytree(DEMO / "umls-transe", folder)
     as_visitor(roots=(tmp_path / "root",))
     run = remember(load(folder), str(folder), None)
-    sent = write(Call(worker_calls.return_it, run))
+    sent = Call(worker_calls.return_it, run).sent()
     as_visitor(roots=())  # as threads beside pages are
     for kept in ("_runs", "_graphs"):
         monkeypatch.setattr(call, kept, WeakValueDictionary())
@@ -162,7 +162,7 @@ def test_one_that_is_still_starting_is_ended(monkeypatch):
 
 
 def test_who_wants_no_more_results_stops_it(worker):
-    steps = worker.results(write(Call(worker_calls.count_up, 10**9)), silent)
+    steps = worker.results(Call(worker_calls.count_up, 10**9).sent(), silent)
     assert next(steps) == 0
     steps.close()
     assert results(worker, worker_calls.count_up, 1) == [0]
@@ -214,7 +214,7 @@ def test_a_reading_that_says_nothing_waits_and_can_be_stopped(worker, tmp_path):
     """A table of a million rows, read for a minute, kept the process from all others."""
     ticks, lengths, pid = tmp_path / "ticks", [], []
     ticks.touch()
-    sent = write(Reading(worker_calls.read_for_long, b"abc", str(ticks)))
+    sent = Reading(worker_calls.read_for_long, b"abc", str(ticks)).sent()
 
     def look(done, total):
         if not ticks.stat().st_size:
@@ -260,12 +260,12 @@ def test_killed(worker):
 
 _ASKS = """
 from kgdash.progress import silent
-from kgdash.runs.call import Call, write
+from kgdash.runs.call import Call
 from kgdash.runs.worker import Worker
 from tests.support.worker_calls import take_a_while
 
 worker = Worker()
-for _ in worker.results(write(Call(take_a_while, 600.0)), lambda *_: print(worker.pid, flush=True)):
+for _ in worker.results(Call(take_a_while, 600.0).sent(), lambda *_: print(worker.pid, flush=True)):
     pass
 """
 

@@ -106,6 +106,11 @@ def read_for_long(content: bytes, path: str) -> None:
         time.sleep(0.01)
 
 
+def read_and_tell(content: bytes, path: str, progress: Progress) -> None:
+    """Make a file longer and longer, until told to stop."""
+    write_ticks(path, progress)
+
+
 def wait_for_lock(path: str, progress: Progress) -> bool:
     """Wait for a lock."""
     with hold_lock(Path(path), waiting=lambda: progress(0.0, 1.0)) as held:

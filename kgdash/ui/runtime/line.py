@@ -18,6 +18,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.event_log import note
 from kgdash.files.lock import locks_awaited
 from kgdash.progress import Progress
+from kgdash.runs.call import Sent
 from kgdash.runs.worker import Worker
 from kgdash.ui.runtime.processes import Processes
 from kgdash.ui.runtime.ticket import OWN_MOST, Asker, GaveUp, RecentUse, Ticket, own_line_full
@@ -58,7 +59,7 @@ class Line:
 
     def results(
         self,
-        call: bytes,
+        call: Sent,
         kind: str,
         progress: Progress,
         placed: Callable[[int], None],
@@ -69,7 +70,7 @@ class Line:
         A call that was paused may lose its process to one that has had none yet; then it begins
         again, and what it kept on disk by then is there.
 
-        :param call: of `kgdash.runs.call.write`
+        :param call: of `kgdash.runs.call.Call.sent`
         :param kind: of `KINDS`
         :param progress: called several times a second while it runs; may raise to end it
         :param placed: is told the place in line, from 1, several times a second while it waits, and

@@ -18,7 +18,7 @@ from kgdash.engine.workers import lowest_priority
 from kgdash.errors import KgdashError
 from kgdash.graph.python_call import results_of
 from kgdash.progress import Progress
-from kgdash.runs.call import Call, Reading
+from kgdash.runs.call import Call, Reading, Sent
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.page_turns import turns_of
@@ -65,7 +65,8 @@ def call_results(
             yield from here.results(asker.owner if asker and kind == "page" and out else "")
             return
         except _TooLong as long:
-            (sent,) = long.args
+            # What it was raised through, held in a circle, would keep all that the call holds.
+            (sent,) = long.with_traceback(None).args
     try:
         yield from line().results(sent, kind, progress, placed, asker)
     except NotSent:
@@ -87,6 +88,7 @@ class _Here:
     ) -> None:
         self._call, self._progress, self._placed = call, progress, placed
         self._lowest, self._may_go_out = lowest, goes_out
+        self._sent: Sent | None = None
         self._begun = self._heard = time.monotonic()
 
     def results(self, owner: str) -> Iterator[Any]:
@@ -121,15 +123,16 @@ class _Here:
     def _go_out(self) -> None:
         if self._may_go_out:
             self._may_go_out = False
-            if (sent := _sendable(self._call)) is not None:
-                raise _TooLong(sent)
+            self._sent = _sendable(self._call)
+        if self._sent is not None:  # at each report: its thread may wait where nothing ends it
+            raise _TooLong(self._sent)
 
 
 def _nothing() -> None:
     """Do nothing."""
 
 
-def _sendable(call: Call) -> bytes | None:
+def _sendable(call: Call) -> Sent | None:
     try:
         return call.sent()
     except Exception:  # a lock, a file, a function of a page: whatever holds such stays here

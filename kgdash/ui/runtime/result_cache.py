@@ -14,6 +14,7 @@ from collections.abc import Collection, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import streamlit as st
 
@@ -39,10 +40,14 @@ class _Kept:
 
 
 class Memory:
-    """The latest results by key; safe with several sessions. Values must not be changed."""
+    """The latest results by key; safe with several sessions. Values must not be changed.
+
+    What was dropped is kept again if it is asked for while somebody holds it: it is there once.
+    """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._alive: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Any:
@@ -50,11 +55,14 @@ class Memory:
         owner = visitor().owner
         with self._lock:
             found = self._kept.get(key)
-            if found is None:
-                return None
-            self._kept.move_to_end(key)
-            found.owner = owner
-            return found.value
+            if found is not None:
+                self._kept.move_to_end(key)
+                found.owner = owner
+                return found.value
+            alive = self._alive.get(key)
+        if alive is not None:
+            self.put(key, alive)
+        return alive
 
     def put(self, key: Hashable, value: Any) -> None:
         """Keep a value, and drop others if there are too many, or too large.
@@ -67,6 +75,8 @@ class Memory:
         owner = visitor().owner
         with self._lock:
             self._kept[key] = _Kept(value, size, held, owner)
+            with suppress(TypeError):  # lists, numbers and their like can not be referred to so
+                self._alive[key] = value
             self._kept.move_to_end(key)
             for each in leaving({k: (e.owner, 1) for k, e in self._kept.items()}, key, _ENTRIES):
                 del self._kept[each]

@@ -212,7 +212,7 @@ class HeldLine:
         while not self.go.wait(0.01):
             placed(2)
         placed(0)
-        yield read(sent, None)(progress)
+        yield read(sent.content(), None)(progress)
 
 
 @pytest.fixture

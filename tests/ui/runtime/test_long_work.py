@@ -1,9 +1,12 @@
 """Work that goes to a worker process if it takes long and can be sent; else it stays."""
 
+import gc
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
@@ -29,7 +32,7 @@ class Elsewhere:
         self.kinds.append(kind)
         if self.fails:
             raise NotSent("TypeError")
-        yield ("elsewhere", read(sent, None)(progress))
+        yield ("elsewhere", read(sent.content(), None)(progress))
 
 
 @pytest.fixture
@@ -136,11 +139,37 @@ class Silent:
         return worker_calls.Quick, ()
 
 
+class Waits(Silent):
+    """One that waits where it can not be ended, and then reports until that ends it."""
+
+    def __init__(self):
+        self.goes_on, self.ended = threading.Event(), threading.Event()
+
+    def __call__(self, progress):
+        self.goes_on.wait()
+        try:
+            while True:
+                progress(0.0, 1.0)
+        except BaseException as error:
+            if type(error) is not SystemExit:
+                self.ended.set()
+            raise
+
+
 def test_what_says_nothing_goes_out_and_ends_here(elsewhere, monkeypatch):
     monkeypatch.setattr(long_work, "LONG", 0.3)
     function = Silent()
     assert results(function) == [("elsewhere", "quick")]
     assert function.endless.ended.wait(30)
+
+
+def test_what_went_out_ends_at_its_next_report(elsewhere, monkeypatch):
+    """Metrics wait for threads of their own, where nothing may be ended from outside."""
+    monkeypatch.setattr(long_work, "LONG", 0.3)
+    function = Waits()
+    assert results(function) == [("elsewhere", "quick")]
+    function.goes_on.set()
+    assert function.ended.wait(30)
 
 
 def test_what_says_nothing_ends_when_nobody_waits(elsewhere):
@@ -176,6 +205,29 @@ def test_a_visitor_begins_two_at_once_and_waits_while_wanted(elsewhere, monkeypa
         goes_on.set()
         assert [each.result() for each in here] == [["result"], ["result"]]
     assert list(begun(quick, "bob", give_up)) == ["result of a"]
+
+
+@pytest.mark.parametrize("says_nothing", [True, False])
+def test_what_waits_in_line_holds_no_table(elsewhere, monkeypatch, tmp_path, says_nothing):
+    """A run of 1.5 MB had the server take 3.2 GiB: its ranks once for each call in line."""
+    function = worker_calls.read_for_long if says_nothing else worker_calls.read_and_tell
+    table = np.arange(2**17)
+    call, gone = Call(function, table, str(tmp_path / "ticks")).by_name(), weakref.ref(table)
+    del table
+
+    def waits(*_):
+        end = time.monotonic() + 30
+        while gone() is not None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        yield "sent"
+
+    monkeypatch.setattr(elsewhere, "results", waits)
+    gc.disable()
+    try:
+        assert list(call_results(call, "page", silent, lambda place: None)) == ["sent"]
+    finally:
+        gc.enable()
 
 
 def test_who_waits_long_for_a_turn_goes_out(elsewhere, monkeypatch):

@@ -54,6 +54,25 @@ def test_asking_and_putting_again_both_keep_an_entry():
     assert memory.get(3) is None
 
 
+def test_what_somebody_holds_is_there_once():
+    """Tabs of one table held one each: what had been dropped was made anew for the next."""
+    memory, table = Memory(), pd.DataFrame({"rank": np.zeros(_BYTES // 8)})
+    memory.put("table", table)
+    memory.put("other", np.zeros(_BYTES, dtype=np.uint8))
+    assert set(memory._kept) == {"other"}
+    assert memory.get("table") is table
+    assert set(memory._kept) == {"table"}
+    assert memory.get("other") is None
+    memory.put("other", 1)
+    memory.forget([])
+    while memory.let_go():
+        pass
+    gone = weakref.ref(table)
+    del table
+    assert gone() is None
+    assert memory.get("table") is None
+
+
 def test_asking_for_what_is_not_there_keeps_nothing():
     memory = Memory()
     for number in range(10 * _ENTRIES):
