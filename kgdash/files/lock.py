@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -62,13 +62,16 @@ def remove_unless_held(path: Path) -> None:
 
 def _has_come(lock: FileLock, path: Path, waiting: Callable[[], None]) -> bool:
     """Wait for a lock; return False where none can be had."""
-    absent = 0
-    with _awaiting():
+    absent, waits = 0, False
+    with ExitStack() as until_then:
         while True:
             try:
                 lock.acquire(blocking=False)
                 return True
             except Timeout:
+                if not waits:  # a lock that is had at once was not waited for
+                    waits = True
+                    until_then.enter_context(_awaiting())
                 # Some file systems (/proc) say of a file that can not be made that it is not there.
                 absent = 0 if os.path.lexists(path) else absent + 1
                 if absent >= _ABSENT:
