@@ -16,6 +16,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
 from kgdash.formats.pykeen_model_file import PickledModel
 from kgdash.formats.torch_archive import damage_refused
+from kgdash.graph import KnowledgeGraph
 from kgdash.scoring.build_model import build_model
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
 
@@ -25,17 +26,18 @@ _SAME = 1e-3
 #: by how much a reciprocal rank may be another, on average: rounding turns what is nearly tied
 _TURNED = 0.005
 
-#: triples that are drawn of each split, and of all; scores of them that are held at once
-_DRAWN, _SCORES = 500, 2**25
+#: triples that are drawn of each split, and of all there may be: fewer where scoring them takes
+#: long, as many as so many numbers of all entities' vectors
+_FEWEST, _MOST, _NUMBERS = 32, 500, 2**26
 
 
-def check_kept(pickled: PickledModel, splits: Mapping[str, np.ndarray], path: Path) -> None:
+def check_kept(pickled: PickledModel, graph: KnowledgeGraph, path: Path) -> None:
     """Refuse vectors that PyKEEN kept, and scores by, if they are not what the weights make.
 
     It takes what it takes to score by the model, of RGCN `memory_budget` at most: all entities'
     vectors once per relation, and a copy, for each layer.
 
-    :param splits: known triples, ``(n, 3)``, of which some are ranked by both
+    :param graph: that the model was trained on, of whose triples some are ranked by both
     :param path: the model's file
     :raises KgdashError: if they are others, or that is too much
     """
@@ -50,11 +52,13 @@ def check_kept(pickled: PickledModel, splits: Mapping[str, np.ndarray], path: Pa
     with damage_refused(path), torch.no_grad():
         for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
             part(None)
-        drawn = list(_draw(splits, *sizes))
-        made = _reciprocal_ranks(rebuilt, drawn)
+        vectors = [each.numel() for found in pickled.kept.values() for each in found]
+        fit = _NUMBERS // max(4 * pickled.num_entities, *vectors)
+        drawn = list(_draw(graph, max(_FEWEST, min(_MOST, fit))))
+        made = _reciprocal_ranks(rebuilt, drawn, graph)
         is_same = _take(rebuilt, pickled.kept)
         if is_same:
-            turned = (_reciprocal_ranks(rebuilt, drawn) - made).abs().mean(dim=-1)
+            turned = (_reciprocal_ranks(rebuilt, drawn, graph) - made).abs().mean(dim=-1)
             is_same = bool((turned <= _TURNED).all())
     if not is_same:
         names = ", ".join(map(".".join, pickled.kept))
@@ -102,29 +106,32 @@ def _agree(found: torch.Tensor, own: torch.Tensor) -> bool:
     return same and bool(((found - own).abs() <= _SAME * (size + usual)).all())
 
 
-def _draw(
-    splits: Mapping[str, np.ndarray], entities: int, relations: int
-) -> Iterator[torch.Tensor]:
+def _draw(graph: KnowledgeGraph, count: int) -> Iterator[torch.Tensor]:
     """Draw triples of each split, and any: others each time, so that no file's author knows them.
 
-    :return: as many each time, ``(n, 3)``
+    :return: as many each time, ``(count, 3)``
     """
     generator = np.random.default_rng()
-    most = max(1, min(_DRAWN, _SCORES // entities))
-    for known in splits.values():
+    for known in graph.splits.values():
         if len(known):
-            yield torch.from_numpy(known[generator.integers(len(known), size=most)])
-    yield torch.from_numpy(generator.integers((entities, relations, entities), size=(most, 3)))
+            yield torch.from_numpy(known[generator.integers(len(known), size=count)])
+    sizes = (graph.num_entities, graph.num_relations, graph.num_entities)
+    yield torch.from_numpy(generator.integers(sizes, size=(count, 3)))
 
 
-def _reciprocal_ranks(model: Any, drawn: list[torch.Tensor]) -> torch.Tensor:
-    """Return 1 / rank, unfiltered and realistic, of tails and heads: ``(2 · lists, n)``."""
-    scorer, found = PyKEENScorer(model), list[torch.Tensor]()
+def _reciprocal_ranks(model: Any, drawn: list[torch.Tensor], graph: KnowledgeGraph) -> torch.Tensor:
+    """Return 1 / rank, realistic, of tails and heads, raw and filtered: ``(4 · lists, count)``."""
+    scorer, known, found = PyKEENScorer(model), graph.known(), list[torch.Tensor]()
     for triples in drawn:
-        for scores, answers in (
-            (scorer.score_tails(triples[:, :2]), triples[:, 2:]),
-            (scorer.score_heads(triples[:, 1:]), triples[:, :1]),
+        for side, scores, answers in (
+            ("tail", scorer.score_tails(triples[:, :2]), triples[:, 2:]),
+            ("head", scorer.score_heads(triples[:, 1:]), triples[:, :1]),
         ):
             own = scores.gather(1, answers)
             found.append(2 / ((scores > own).sum(1) + (scores >= own).sum(1) + 1))
+            queries, others = map(torch.from_numpy, known.known_answers(triples.numpy(), side))
+            scores = scores.index_put((queries, others), scores.new_tensor(-torch.inf))
+            # The answer is a known one, or not; it counts once.
+            ties = (scores == own).sum(1) - (scores.gather(1, answers) == own).sum(1)
+            found.append(2 / (2 * (scores > own).sum(1) + ties + 2))
     return torch.stack(found)

@@ -51,7 +51,7 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     with bounded_reading(folder):
         run, pickled = _load(folder, source, dataset)
     if pickled is not None:
-        check_kept(pickled, run.graph.splits, folder / MODEL_FILE)  # takes what scoring takes
+        check_kept(pickled, run.graph, folder / MODEL_FILE)  # takes what scoring takes
     return run
 
 
@@ -162,16 +162,17 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
     """
     if not (source / MODEL_FILE).is_file():
         raise KgdashError(f"{source} is not a PyKEEN directory: expected {MODEL_FILE} in it")
-    graph, pickled, training, notes = read_pykeen_directory(source, dataset)
-    spec, state = pickled.spec, pickled.state
-    provenance = {
-        "form": "imported from a PyKEEN directory",
-        "imported_from": source.name,
-        "dataset": trained_on(graph, dataset),
-        "notes": list(notes),
-    }
-    assemble(source.name, graph, spec, state, training, provenance)
-    check_kept(pickled, graph.splits, source / MODEL_FILE)
+    with bounded_reading(source):
+        graph, pickled, training, notes = read_pykeen_directory(source, dataset)
+        spec, state = pickled.spec, pickled.state
+        provenance = {
+            "form": "imported from a PyKEEN directory",
+            "imported_from": source.name,
+            "dataset": trained_on(graph, dataset),
+            "notes": list(notes),
+        }
+        assemble(source.name, graph, spec, state, training, provenance)
+    check_kept(pickled, graph, source / MODEL_FILE)
     return write_run(out, graph, spec, state, training, provenance)
 
 

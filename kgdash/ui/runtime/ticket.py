@@ -99,10 +99,15 @@ class Ticket:
         if taker.asker.owner != self.asker.owner:
             self.losses += not self.is_loan
             self.loans_lost += self.is_loan
+        self.paused = time.monotonic()
 
     def is_due(self) -> bool:
-        """Tell whether it has had its process for its time: longer after each that it lost."""
-        return self.kept >= _KEPT * 2 ** min(self.losses, _DOUBLED)
+        """Tell whether it has had its process for its time: longer after each that it lost.
+
+        Who waits for a lock computes nothing with it, however often it was lost.
+        """
+        waited = self.turn() if self.counted == math.inf else 0.0
+        return waited >= _KEPT or self.kept >= _KEPT * 2 ** min(self.losses, _DOUBLED)
 
     def may_borrow(self) -> bool:
         """Tell whether it may have the loan: who lost it waits longer after each."""

@@ -55,8 +55,9 @@ _ENCRYPTED = {"Strict-Transport-Security": "max-age=31536000"}
 _ASK = """<p>Another web page led you here. The address may start a long computation or
 a download.</p><p style="overflow-wrap:anywhere"><a href="{address}">{address}</a></p>"""
 
-#: the same address once more, which then a page of this server has led to
-_GO_ON = '<meta http-equiv="refresh" content="0"><p><a href="">Go on</a></p>'
+#: the same address once more, which then a page of this server has led to. It is named: what may
+#: stand behind it in the browser (``#…``) made a jump within this page of it
+_GO_ON = '<meta http-equiv="refresh" content="0;url={address}"><p><a href="{address}">Go on</a></p>'
 
 #: where the log-in's provider leads back to; Streamlit checks that it began here
 _CALLBACK = "/oauth2callback"
@@ -235,11 +236,10 @@ def _question(scope: Scope) -> Response:
 
     It takes nobody's turn; what it leads to does, and is asked for once somebody has stayed for it.
     """
-    if scope["path"] == _CALLBACK or (scope["path"] == "/" and not scope["query_string"]):
-        return plain_page("Opening kgdash", _GO_ON)
-    address = scope.get("raw_path", b"").decode("latin-1").split("?")[0]
-    if scope["query_string"]:
-        address += "?" + scope["query_string"].decode("latin-1")
+    query = "?" * bool(scope["query_string"]) + scope["query_string"].decode("latin-1")
+    if scope["path"] == _CALLBACK or (scope["path"] == "/" and not query):
+        return plain_page("Opening kgdash", _GO_ON.format(address=escape(scope["path"] + query)))
+    address = scope.get("raw_path", b"").decode("latin-1").split("?")[0] + query
     # One slash: "//host" would lead elsewhere.
     address = "/" + address.lstrip("/\\")
     if len(written := escape(address)) > _LONGEST_LINK:

@@ -71,16 +71,34 @@ def test_a_process_is_kept_longer_after_each_that_was_lost(monkeypatch):
     assert ticket.is_due(), "at most sixteen times as long"
 
 
+def test_who_waits_for_a_lock_gives_a_process_after_its_time_however_often_it_lost_one(monkeypatch):
+    """Who waits computes nothing, so that pages which had lost the loan were never begun again."""
+    now = [100.0]
+    monkeypatch.setattr(module, "_KEPT", 30.0)
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    ticket = Ticket(0, 1, Asker("hal"), losses=3, since=100.0)
+    ticket.go_on()
+    now[0] = 140.0
+    assert not ticket.is_due(), "it computes"
+    ticket.count()
+    assert ticket.is_due()
+    ticket.since = 110.1
+    assert not ticket.is_due()
+    ticket.lose(Ticket(0, 2, Asker("eve")))
+    assert ticket.paused == 140.0
+
+
 def test_who_lost_the_loan_leaves_it_to_others_for_a_while(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     ticket = Ticket(0, 1, Asker("hal"), used=5.0, paused=100.0)
     assert ticket.may_borrow()
     ticket.is_loan = True
-    for waits in (30, 60, 120, 240, 240):
+    for waits in (30.0, 60.0, 120.0, 240.0, 240.0):
         ticket.lose(Ticket(0, 2, Asker("eve")))
-        now[0] = 100.0 + waits - 0.1
+        assert ticket.paused == now[0]
+        now[0] += waits - 0.1
         assert not ticket.may_borrow()
-        now[0] = 100.0 + waits
+        now[0] += 0.1
         assert ticket.may_borrow()
     assert ticket.losses == 0
