@@ -14,6 +14,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
+from kgdash.formats.kept_vectors import NOTE as KEPT
 from kgdash.formats.pykeen_model_file import PickledModel, read_pickled_model
 from kgdash.formats.pykeen_results import training_record
 from kgdash.graph import SPLITS, KnowledgeGraph, triple_array
@@ -57,6 +58,8 @@ def read_pykeen_directory(
         if vocabulary != (tuple(graph.entities), tuple(graph.relations)):
             graph = load_dataset(dataset, vocabulary)
         notes += _compare_training(folder, graph)
+    if pickled.kept:
+        notes.append(KEPT)
     return graph, pickled, training_record(folder), tuple(notes)
 
 

@@ -51,7 +51,7 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     with bounded_reading(folder):
         run, pickled = _load(folder, source, dataset)
     if pickled is not None:
-        check_kept(pickled, run.graph, folder / MODEL_FILE)  # takes what scoring takes
+        check_kept(pickled, folder / MODEL_FILE)  # takes what scoring takes
     return run
 
 
@@ -172,7 +172,7 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
             "notes": list(notes),
         }
         assemble(source.name, graph, spec, state, training, provenance)
-    check_kept(pickled, graph, source / MODEL_FILE)
+    check_kept(pickled, source / MODEL_FILE)
     return write_run(out, graph, spec, state, training, provenance)
 
 

@@ -12,7 +12,6 @@ from pykeen.models import Model, model_resolver
 from kgdash.errors import KgdashError
 from kgdash.formats.kept_vectors import check_kept
 from kgdash.formats.pykeen_model_file import read_pickled_model
-from kgdash.graph.datasets import load_dataset
 from kgdash.scoring.build_model import build_model
 
 ENTITIES, RELATIONS, DIM = 14, 55, 12
@@ -43,7 +42,7 @@ def save(model: object, path: Path, protocol: int = pickle.HIGHEST_PROTOCOL) -> 
 def assert_same_scores(path: Path, model: Model) -> None:
     """Read a model, build it again, and compare all scores bit for bit."""
     found = read_pickled_model(path)
-    check_kept(found, load_dataset("nations"), path)
+    check_kept(found, path)
     assert (found.num_entities, found.num_relations) == (ENTITIES, RELATIONS)
     rebuilt = build_model(found.spec, TRAINING, ENTITIES, RELATIONS, found.state, str(path))
     pairs = torch.cartesian_prod(torch.arange(ENTITIES), torch.arange(RELATIONS))
@@ -55,7 +54,7 @@ def assert_same_scores(path: Path, model: Model) -> None:
 def refusal(path: Path) -> str:
     """Return why a file is refused, which names it."""
     with pytest.raises(KgdashError) as caught:
-        check_kept(read_pickled_model(path), load_dataset("nations"), path)
+        check_kept(read_pickled_model(path), path)
     assert str(path) in str(caught.value)
     return str(caught.value)
 

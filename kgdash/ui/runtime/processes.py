@@ -27,6 +27,7 @@ class Processes:
         self._tickets, self._workers = tickets, workers
         self._having = [each for each in tickets if each.worker is not None]
         self._held = Counter(each.asker.owner for each in self._having)
+        self._waiting = any(each.waits for each in self._having)
         # Where somebody may begin only who does not run gives: nobody is paused for it.
         is_full = sum(each.is_busy for each in tickets) >= workers
         self._givers = [each for each in self._having if is_full or not each.is_busy]
@@ -69,7 +70,8 @@ class Processes:
 
         Pages take preparations'. All take of who holds two more: processes do not go to and fro.
         A new call takes its own visitor's. Whose visitor has none takes the loan, if it is a new
-        page, or else what was kept for its time.
+        page, or else what was kept for its time; but who waited for a lock when they lost theirs
+        takes none of who computes, as long as another waits.
         """
         mine, theirs = taker.asker.owner, holder.asker.owner
         if holder.rank != taker.rank:
@@ -78,5 +80,7 @@ class Processes:
             return True
         if mine == theirs:
             return not taker.used
-        is_new_page = not (taker.used or taker.rank)
-        return not self._held[mine] and (holder.is_loan if is_new_page else holder.is_due())
+        is_new_page = not (taker.used or taker.rank or taker.losses or taker.loans_lost)
+        if self._held[mine] or (taker.waited and not holder.waits and self._waiting):
+            return False
+        return holder.is_loan if is_new_page else holder.is_due()

@@ -65,7 +65,7 @@ class Ticket:
     be: between two turns, and while it waits for a lock; ``is_early``: whether it has its turn
     before others because it may hold a lock; ``begun``: what it had used when it got its process;
     ``is_loan``: whether that is the one on loan; ``losses``: how many it lost to other visitors,
-    and ``loans_lost``: how many loans.
+    and ``loans_lost``: how many loans; ``waited``: whether it waited for a lock as it lost one.
     """
 
     rank: int
@@ -81,13 +81,19 @@ class Ticket:
     is_loan: bool = False
     loans_lost: int = 0
     losses: int = 0
+    waited: bool = False
     worker: Worker | None = None
     is_refused: bool = False
 
     @property
+    def waits(self) -> bool:
+        """Whether it waits for a lock in its process."""
+        return self.worker is not None and self.worker.waits
+
+    @property
     def is_busy(self) -> bool:
         """Whether it runs, and waits for no lock."""
-        return self.since is not None and self.worker is not None and not self.worker.waits
+        return self.since is not None and self.worker is not None and not self.waits
 
     @property
     def kept(self) -> float:
@@ -99,7 +105,7 @@ class Ticket:
         if taker.asker.owner != self.asker.owner:
             self.losses += not self.is_loan
             self.loans_lost += self.is_loan
-        self.paused = time.monotonic()
+        self.paused, self.waited = time.monotonic(), self.waits
 
     def is_due(self) -> bool:
         """Tell whether it has had its process for its time: longer after each that it lost.

@@ -48,6 +48,18 @@ def test_a_new_call_takes_the_loan_and_others_what_was_kept_for_its_time():
     assert processes.giver(new("hal", used=5)) is None, "whose visitor has one takes none"
 
 
+def test_who_waited_for_a_lock_takes_none_of_who_computes_while_another_waits(monkeypatch):
+    """Four that waited for one lock took the only page's that computed, again and again."""
+    waits, computes = held("hal", 1), held("ada", 99)
+    waits.worker = type("Waiting", (), {"waits": True})()
+    taker = new("eve", losses=1, waited=True)
+    assert Processes([waits, computes], 1).giver(taker) is None, "nor the loan, as a new page does"
+    assert Processes([waits, computes], 1).giver(new("eve", losses=1)) is computes
+    monkeypatch.setattr(Ticket, "is_due", lambda ticket: True)
+    assert Processes([waits, computes], 1).giver(taker) is waits
+    assert Processes([computes], 1).giver(taker) is computes
+
+
 def test_a_page_takes_a_preparation_s_process_first():
     tickets = [held("eve", 40), Ticket(1, 1, Asker("eve"), used=9, worker=Fake())]
     assert Processes(tickets, 1).giver(new("hal", used=5)) is tickets[1]

@@ -85,7 +85,10 @@ def test_who_waits_for_a_lock_gives_a_process_after_its_time_however_often_it_lo
     ticket.since = 110.1
     assert not ticket.is_due()
     ticket.lose(Ticket(0, 2, Asker("eve")))
-    assert ticket.paused == 140.0
+    assert (ticket.paused, ticket.waited) == (140.0, False)
+    ticket.worker = type("Waiting", (), {"waits": True})()
+    ticket.lose(Ticket(0, 2, Asker("eve")))
+    assert ticket.waited
 
 
 def test_who_lost_the_loan_leaves_it_to_others_for_a_while(monkeypatch):
