@@ -62,10 +62,11 @@ class Ticket:
     ``asker``: who asks; ``lately``: gives the seconds of processes that a visitor used
     in the last minutes; ``used``: those of this call; ``since``: its turn's begin; ``paused``: its
     last one's end; ``counted``: until when its seconds are counted, infinity where none will
-    be: between two turns, and while it waits for a lock; ``is_early``: whether it has its turn
-    before others because it may hold a lock; ``begun``: what it had used when it got its process;
-    ``is_loan``: whether that is the one on loan; ``losses``: how many it lost to other visitors,
-    and ``loans_lost``: how many loans; ``waited``: whether it waited for a lock as it lost one.
+    be: between two turns, and while it waits for a lock; ``stopped``: since then; ``is_early``:
+    whether it has its turn before others because it may hold a lock; ``begun``: what it had used
+    when it got its process; ``is_loan``: whether that is the one on loan; ``losses``: how many it
+    lost to other visitors, and ``loans_lost``: how many loans; ``waited``: whether it waited for a
+    lock as it lost one.
     """
 
     rank: int
@@ -76,6 +77,7 @@ class Ticket:
     since: float | None = None
     paused: float = 0.0
     counted: float = math.inf
+    stopped: float = 0.0
     is_early: bool = False
     begun: float = 0.0
     is_loan: bool = False
@@ -110,10 +112,12 @@ class Ticket:
     def is_due(self) -> bool:
         """Tell whether it has had its process for its time: longer after each that it lost.
 
-        Who waits for a lock computes nothing with it, however often it was lost.
+        Who waits for a lock computes nothing with it, and has it for as long as it had computed.
         """
-        waited = self.turn() if self.counted == math.inf else 0.0
-        return waited >= _KEPT or self.kept >= _KEPT * 2 ** min(self.losses, _DOUBLED)
+        times = 2 ** min(self.losses, _DOUBLED)
+        if self.waits and self.since is not None:
+            return time.monotonic() - self.stopped >= max(_KEPT, self.kept * times)
+        return self.kept >= _KEPT * times
 
     def may_borrow(self) -> bool:
         """Tell whether it may have the loan: who lost it waits longer after each."""
@@ -131,6 +135,8 @@ class Ticket:
     def count(self) -> float:
         """Count what it computed, nothing more until it goes on, and return these seconds."""
         seconds = self._uncounted()
+        if self.counted < math.inf:
+            self.stopped = time.monotonic()
         self.used, self.counted = self.used + seconds, math.inf
         return seconds
 

@@ -136,12 +136,12 @@ class Protection:
         elif _is_taken(Headers(scope=scope)):
             note("refused", reason="origin")
             app = PlainTextResponse("other pages may link here, and nothing else", 403)
+        elif scope["path"] in _LOG_IN and _is_wordy(scope["query_string"]):
+            app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
         elif _is_led_here(scope):
             app = _question(scope)
         elif scope["path"] in _LOG_IN and scope["method"] != "GET":
             app = plain_page("Not so", "<p>Log in by a link.</p>", 405)
-        elif scope["path"] in _LOG_IN and _is_wordy(scope["query_string"]):
-            app = plain_page("Too much", "<p>Nobody logs in by so many words.</p>", 400)
         elif scope["path"] == _CALLBACK and not is_return(scope):
             app = RedirectResponse("/", 303)  # now: programs come here all the time
         elif scope["path"] == _CALLBACK:

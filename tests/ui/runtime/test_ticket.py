@@ -71,24 +71,34 @@ def test_a_process_is_kept_longer_after_each_that_was_lost(monkeypatch):
     assert ticket.is_due(), "at most sixteen times as long"
 
 
-def test_who_waits_for_a_lock_gives_a_process_after_its_time_however_often_it_lost_one(monkeypatch):
-    """Who waits computes nothing, so that pages which had lost the loan were never begun again."""
+def test_who_waits_for_a_lock_gives_a_process_after_as_long_as_it_computed(monkeypatch):
+    """Who waits computes nothing, so that pages which had lost the loan were never begun again.
+
+    And who had computed for minutes lost that after half a minute.
+    """
     now = [100.0]
     monkeypatch.setattr(module, "_KEPT", 30.0)
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    ticket = Ticket(0, 1, Asker("hal"), losses=3, since=100.0)
-    ticket.go_on()
-    now[0] = 140.0
-    assert not ticket.is_due(), "it computes"
-    ticket.count()
-    assert ticket.is_due()
-    ticket.since = 110.1
-    assert not ticket.is_due()
+    waiting = type("Waiting", (), {"waits": True})()
+
+    def due_after(computed: float, losses: int) -> float:
+        ticket = Ticket(0, 1, Asker("hal"), losses=losses, since=now[0], worker=waiting)
+        ticket.go_on()
+        now[0] += computed
+        ticket.count()
+        begun = now[0]
+        while not ticket.is_due():
+            now[0] += 1
+            ticket.count()
+        ticket.lose(Ticket(0, 2, Asker("eve")))
+        assert (ticket.paused, ticket.waited) == (now[0], True)
+        return now[0] - begun
+
+    assert [due_after(1, losses) for losses in (0, 3, 9)] == [30, 30, 30]
+    assert [due_after(90, losses) for losses in (0, 1, 2)] == [90, 180, 360]
+    ticket = Ticket(0, 1, Asker("hal"))
     ticket.lose(Ticket(0, 2, Asker("eve")))
-    assert (ticket.paused, ticket.waited) == (140.0, False)
-    ticket.worker = type("Waiting", (), {"waits": True})()
-    ticket.lose(Ticket(0, 2, Asker("eve")))
-    assert ticket.waited
+    assert not ticket.waited
 
 
 def test_who_lost_the_loan_leaves_it_to_others_for_a_while(monkeypatch):
