@@ -225,7 +225,8 @@ def _row(row: tuple, value: float | None, epochs: Any, reason: Any) -> list[Any]
         named = INTERRUPTED
     seconds = None
     if start and end:
-        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+        lasted = datetime.fromisoformat(end) - datetime.fromisoformat(start)
+        seconds = max(0.0, lasted.total_seconds())  # a clock may be set back
     trained = None if epochs is None else int(epochs)
     told = "" if reason is None else str(reason)[:_REASON]
     return [int(number), named, value, trained, seconds, told]

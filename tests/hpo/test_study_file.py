@@ -148,6 +148,12 @@ def test_what_trials_hold_is_plain(study, statement, message):
         read_study(study(statement))
 
 
+def test_no_trial_took_less_than_nothing(study):
+    """One that ended before it began had a search of two seconds go on without end."""
+    path = study("UPDATE trials SET datetime_complete = '1990-01-01 00:00:00.000000'")
+    assert read_study(path).trials["seconds"].dropna().eq(0).all()
+
+
 def test_pages_of_what_only_optuna_reads_are_each_its_own(study):
     """An index of pages that all name one took Optuna 7 GB as a search went on, from 131 KB."""
     path = study(

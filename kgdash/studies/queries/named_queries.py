@@ -146,8 +146,12 @@ class _Finder:
         self.ids = np.array([*ids, -1], dtype=np.int64)
 
     def _id(self, name: str, number: int) -> int:
-        found, forwards = self._named(name, number), name.removeprefix(BACKWARDS)
-        if found < 0 and self.kind == "relation" and forwards != name:
+        forwards = name.removeprefix(BACKWARDS)
+        is_backwards = self.kind == "relation" and forwards != name
+        if is_backwards and forwards in self._exact and name not in self._exact:
+            return self._exact[forwards] + self.graph.num_relations  # whatever a label is
+        found = self._named(name, number)
+        if found < 0 and is_backwards:
             found = self._named(forwards, number)
             return found if found < 0 else found + self.graph.num_relations
         return found

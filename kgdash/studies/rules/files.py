@@ -146,10 +146,10 @@ def _rows(lines: list[str], shown: str) -> tuple[str, Iterator[_Row], list[str]]
 def _amie(lines: list[str], shown: str) -> Iterator[_Row]:
     names = list(_AMIE)
     for number, line in enumerate(lines, start=1):
-        if "Rule\t" in line:
-            names = [name.strip() for name in line.split("Rule\t", 1)[1].split("\t")]
         text, *numbers = line.rstrip().split("\t")
         if not re.search(r"\s=>(\s|$)", text):
+            if "Rule\t" in line:
+                names = [name.strip() for name in line.split("Rule\t", 1)[1].split("\t")]
             continue
         if numbers and len(numbers) < len(names):
             raise KgdashError(

@@ -117,6 +117,22 @@ def test_names_labels_and_backwards():
     assert queries.hard.tolist() == [False, False, True]
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [
+        replace(GRAPH, relations=("likes", "^LIKES", "r3")),
+        replace(GRAPH, relations=("likes", "r2", "r3"), relation_labels=("", "^likes", "")),
+    ],
+)
+def test_what_is_written_backwards_is_read_so_whatever_a_label_is(graph, tmp_path):
+    """It was read as the other relation, or refused."""
+    shape, zero = QUERY_TYPES["1p"], np.zeros((1, 1), dtype=np.int64)
+    asked = {"1p": AskedQueries(shape, zero + 1, zero + 3, zero[0], zero[0], zero[0] > 0)}
+    write_queries(asked, graph, tmp_path / "q.jsonl")
+    found, notes = read_queries(tmp_path / "q.jsonl", graph)
+    assert (found["1p"].relations.tolist(), notes) == ([[3]], [])
+
+
 def test_types_of_query2box_are_known_by_their_names():
     found, _ = read(one(["e0", "e1"], ["r0", "r1", "r1"], ["e2"], kind="ci"))
     assert list(found) == ["pi"]

@@ -49,6 +49,10 @@ def test_amie_s_log():
     }
     assert found.table["head_coverage"].tolist() == [0.5, 0.125]
     assert found.notes == ()
+    # A rule about an entity of that name is no header: all numbers after it were dropped.
+    golden = replace(GRAPH, entities=(*GRAPH.entities[:3], "Golden Rule"))
+    row = "?a  r0  ?b   => ?a  r1  Golden Rule\t0.5\t0.25\t1\t3\t12\t3\t?a\n"
+    assert read(LOG.replace("[still", f"{row}[still"), golden).table["support"].tolist()[-1] == 2
     headless = LOG[LOG.index("Rule\t") :]
     pd.testing.assert_frame_equal(read(headless).table, found.table)
 
