@@ -14,7 +14,7 @@ from pykeen.nn.message_passing import Decomposition
 
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
-from kgdash.formats.pykeen_model_file import PickledModel
+from kgdash.formats.pykeen_model_file import PickledModel, several
 from kgdash.formats.torch_archive import damage_refused
 from kgdash.scoring.build_model import build_model
 
@@ -50,9 +50,8 @@ def check_kept(pickled: PickledModel, path: Path) -> None:
         for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
             part(None)
     for (module, name), found in pickled.kept.items():
-        made = getattr(rebuilt.get_submodule(module), name, None)
-        several = made if isinstance(made, tuple) else (made,)
-        if len(several) != len(found) or not all(map(_agree, found, several)):
+        made = several(getattr(rebuilt.get_submodule(module), name, None))
+        if len(made) != len(found) or not all(map(_agree, found, made)):
             raise KgdashError(
                 f"{path}: PyKEEN scores by {module}.{name}, which is not what the weights make; "
                 "call the model's post_parameter_update() and save it again"

@@ -112,7 +112,7 @@ def read_pickled_model(path: Path) -> PickledModel:
         kept = {
             (prefix.rstrip("."), name): tuple(
                 rebuild_tensor(each, storages, f"{prefix}{name}", str(path))
-                for each in _several(module.state[name])
+                for each in several(module.state[name])
             )
             for prefix, module in modules
             for name in sorted(CACHES & module.state.keys())
@@ -143,7 +143,8 @@ def _check_own(state: Mapping[str, torch.Tensor], path: Path) -> None:
         )
 
 
-def _several(value: Any) -> tuple[Any, ...]:
+def several(value: Any) -> tuple[Any, ...]:
+    """Return what PyKEEN kept under a name as a tuple, be it one or several."""
     return value if isinstance(value, tuple) else (value,)
 
 
