@@ -10,7 +10,7 @@ import numpy as np
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import with_inverses
 from kgdash.studies.queries.adjacency import Adjacency
-from kgdash.studies.queries.query_types import QueryType
+from kgdash.studies.queries.query_types import QueryType, in_order
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,7 @@ class Growth:
         ]
         anchors, relations = (np.concatenate(part) for part in zip(*grown, strict=True))
         mixed = rng.permutation(len(anchors))
-        anchors, relations = anchors[mixed], relations[mixed]
-        if max(kind.branches) == 1:
-            order = np.argsort(anchors, axis=1)
-            anchors = np.take_along_axis(anchors, order, axis=1)
-            branches = np.take_along_axis(relations[:, : order.shape[1]], order, axis=1)
-            relations = np.hstack([branches, relations[:, order.shape[1] :]])
+        anchors, relations = in_order(kind, anchors[mixed], relations[mixed])
         kept = (np.diff(np.sort(anchors, axis=1), axis=1) > 0).all(axis=1)
         kept &= ~self._turns_back(kind, relations)
         return anchors[kept], relations[kept]

@@ -11,7 +11,7 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
+from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries, in_order
 
 #: before a relation's name: it is followed from tail to head, as SPARQL's inverse paths have it
 BACKWARDS = "^"
@@ -95,7 +95,8 @@ def in_graph(
 
     A model knows the entities of its training triples only. Queries that name another entity or
     relation, answers that it does not know, and queries left without an answer are left out and
-    counted. A query that occurs twice counts once, with the answers of both.
+    counted. A query that occurs twice, its branches in whatever order, counts once, with the
+    answers of both.
 
     :return: queries by type, in the order of `QUERY_TYPES`, within a type in the file's; and what a
         reader should know of them
@@ -108,14 +109,14 @@ def in_graph(
     kept = known[named.owner] & (entity.ids[named.answers] >= 0)
     answered = np.bincount(named.owner[kept], minlength=len(named)) > 0
     notes = _left_out(named, entity, relation, known, answered)
-    found = {}
+    found, turned = {}, 0
     for number, kind in enumerate(QUERY_TYPES):
         rows = np.flatnonzero((named.kinds == number) & known & answered)
         if len(rows):
             place = np.full(len(named), -1)
             place[rows] = np.arange(len(rows))
             of = kept & (place[named.owner] >= 0)
-            found[kind] = _of_type(
+            found[kind], others = _of_type(
                 kind,
                 entity.ids[named.anchors[rows]],
                 relation.ids[named.relations[rows]],
@@ -123,6 +124,12 @@ def in_graph(
                 graph,
                 shown,
             )
+            turned += others
+    if turned:
+        notes.append(
+            "queries that ask the same as another one, with their branches in another order, "
+            f"count once with it: {turned:,}"
+        )
     if not found:
         raise KgdashError(
             f"{shown} holds no query of graph {graph.name}" + "".join(f"; {note}" for note in notes)
@@ -221,12 +228,12 @@ def _of_type(
     answers: np.ndarray,
     graph: KnowledgeGraph,
     shown: str,
-) -> AskedQueries:
+) -> tuple[AskedQueries, int]:
+    """Return the distinct queries of a type, and how many differ from these by order alone."""
     shape = QUERY_TYPES[kind]
-    asked = np.column_stack(
-        [anchors[:, : len(shape.branches)], relations[:, : shape.num_relations]]
-    )
-    _, first, same, _ = distinct_rows(asked)
+    asked = anchors[:, : len(shape.branches)], relations[:, : shape.num_relations]
+    _, first, same, _ = distinct_rows(np.hstack(in_order(shape, *asked)))
+    turned = len(distinct_rows(np.hstack(asked)).first) - len(first)
     # Distinct queries, in the order of their first occurrence.
     order = np.argsort(first)
     place = np.empty_like(order)
@@ -245,5 +252,6 @@ def _of_type(
             "expected one of the two"
         )
     owner, answer = np.divmod(pairs, graph.num_entities)
-    asked, columns = asked[np.sort(first)], len(shape.branches)
-    return AskedQueries(shape, asked[:, :columns], asked[:, columns:], owner, answer, hard)
+    first.sort()
+    queries = AskedQueries(shape, *(part[first] for part in asked), owner, answer, hard)
+    return queries, turned

@@ -82,6 +82,24 @@ QUERY_TYPES = {
 }
 
 
+def in_order(
+    kind: QueryType, anchors: np.ndarray, relations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put branches that are alike in one order, so that queries that ask the same are equal.
+
+    :param anchors: int64, ``(n, branches)``
+    :param relations: int64, ``(n, kind.num_relations)``
+    :return: both by ids of anchors, then of relations, where all branches have one relation; those
+        of another type as they are
+    """
+    branches = len(kind.branches)
+    if branches == 1 or max(kind.branches) > 1:
+        return anchors, relations
+    order = np.lexsort((relations[:, :branches], anchors), axis=1)
+    before = np.take_along_axis(relations[:, :branches], order, axis=1)
+    return np.take_along_axis(anchors, order, axis=1), np.hstack([before, relations[:, branches:]])
+
+
 def in_words(names: Iterable[str]) -> dict[str, str]:
     """Say what query types are, those among names: "2p" is "2p: two relations in a row"."""
     return {name: f"{name}: {QUERY_TYPES[name].words}" for name in names if name in QUERY_TYPES}

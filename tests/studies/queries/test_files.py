@@ -40,7 +40,14 @@ def asked_queries(graph, kind: str):
         owner, answer, hard = np.array(pairs).T
         return AskedQueries(shape, table[:, :cut], table[:, cut:], owner, answer, hard.astype(bool))
 
-    return st.dictionaries(query, answers, min_size=1, max_size=4).map(made)
+    def asks(pair):
+        q, cut = pair[0], len(shape.branches)
+        if max(shape.branches) > 1:
+            return q
+        return sorted(zip(q[:cut], q[cut : 2 * cut], strict=True)).__repr__(), q[2 * cut :]
+
+    pairs = st.lists(st.tuples(query, answers), min_size=1, max_size=4, unique_by=asks)
+    return pairs.map(dict).map(made)
 
 
 def several(graph):
@@ -131,6 +138,32 @@ def test_what_is_written_backwards_is_read_so_whatever_a_label_is(graph, tmp_pat
     write_queries(asked, graph, tmp_path / "q.jsonl")
     found, notes = read_queries(tmp_path / "q.jsonl", graph)
     assert (found["1p"].relations.tolist(), notes) == ([[3]], [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "anchors", "relations", "same"),
+    [
+        ("2i", ["e1", "e0"], ["r1", "r0"], True),
+        ("2i", ["e1", "e0"], ["r0", "r1"], False),
+        ("3i", ["e1", "e0", "e0"], ["r1", "r1", "r0"], True),
+        ("2u", ["e1", "e0"], ["r1", "r0"], True),
+        ("ip", ["e1", "e0"], ["r1", "r0", "r1"], True),
+        ("ip", ["e1", "e0"], ["r1", "r0", "r0"], False),
+        ("up", ["e1", "e0"], ["r1", "r0", "r1"], True),
+        ("pi", ["e1", "e0"], ["r1", "r0", "r1"], False),
+    ],
+)
+def test_branches_in_another_order_ask_the_same(kind, anchors, relations, same):
+    """They counted as many questions, by which more was claimed."""
+    first = {"2": (["e0", "e1"], ["r0", "r1"]), "3": (["e0", "e0", "e1"], ["r0", "r1", "r1"])}
+    entities, hops = first["3" if kind == "3i" else "2"]
+    hops = [*hops, "r1"][: len(relations)]
+    found, notes = read(
+        one(entities, hops, ["e2"], kind=kind), one(anchors, relations, ["e1"], kind=kind)
+    )
+    assert len(found[kind]) == 2 - same
+    assert found[kind].answers.tolist() == ([1, 2] if same else [2, 1])
+    assert [note[-20:] for note in notes] == ["count once with it: 1"[-20:]] * same
 
 
 def test_types_of_query2box_are_known_by_their_names():
