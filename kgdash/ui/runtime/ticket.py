@@ -119,6 +119,10 @@ class Ticket:
             return time.monotonic() - self.stopped >= max(_KEPT, self.kept * times)
         return self.kept >= _KEPT * times
 
+    def is_spared(self) -> bool:
+        """Tell whether a new page may have its process: it waits, and loses little by it."""
+        return self.waits and (self.kept < _KEPT or self.is_due())
+
     def may_borrow(self) -> bool:
         """Tell whether it may have the loan: who lost it waits longer after each."""
         waits = _AGAIN * 2 ** min(self.loans_lost, _DOUBLED)
