@@ -253,5 +253,5 @@ def _of_type(
         )
     owner, answer = np.divmod(pairs, graph.num_entities)
     first.sort()
-    queries = AskedQueries(shape, *(part[first] for part in asked), owner, answer, hard)
+    queries = AskedQueries(shape, asked[0][first], asked[1][first], owner, answer, hard)
     return queries, turned
