@@ -69,9 +69,9 @@ class Processes:
         """Tell whether a call may have another one's process.
 
         Pages take preparations'. All take of who holds two more: processes do not go to and fro.
-        A new call takes its own visitor's. Whose visitor has none takes the loan, if it is a new
-        page, and of who waits for a lock; or else what was kept for its time, but who waited for
-        a lock when they lost theirs takes none of who computes, as long as another waits.
+        A new call takes its own visitor's. Whose visitor has none takes, if it is a new page, the
+        loan, and of who waits for a lock; else what was kept for its time, but who waited for a
+        lock when they lost theirs takes none of who computes, as long as another waits.
         """
         mine, theirs = taker.asker.owner, holder.asker.owner
         if holder.rank != taker.rank:
@@ -83,4 +83,4 @@ class Processes:
         is_new_page = not (taker.used or taker.rank or taker.losses or taker.loans_lost)
         if self._held[mine] or (taker.waited and not holder.waits and self._waiting):
             return False
-        return holder.is_loan or holder.is_spared() if is_new_page else holder.is_due()
+        return holder.is_loan or holder.waits if is_new_page else holder.is_due()

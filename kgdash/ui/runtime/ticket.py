@@ -14,8 +14,8 @@ from kgdash.runs.worker import Worker
 OWN_MOST = 4
 
 #: seconds for which a call keeps its process, and for which who lost the loan leaves it to others;
-#: twice as many after each time that it was lost, up to so often
-_KEPT, _AGAIN, _DOUBLED = 30.0, 15.0, 4
+#: twice as many after each time that it was lost, up to so often; and most while it waits for locks
+_KEPT, _AGAIN, _DOUBLED, _WAITING = 30.0, 15.0, 4, 120.0
 
 #: seconds after which use counts for half, and use in seconds that is forgotten
 _HALF, _FORGOTTEN = 30.0, 0.01
@@ -112,16 +112,13 @@ class Ticket:
     def is_due(self) -> bool:
         """Tell whether it has had its process for its time: longer after each that it lost.
 
-        Who waits for a lock computes nothing with it, and has it for as long as it had computed.
+        Who waits for a lock computes nothing with it, and has it for as long as it had computed,
+        two minutes at most.
         """
         times = 2 ** min(self.losses, _DOUBLED)
         if self.waits and self.since is not None:
-            return time.monotonic() - self.stopped >= max(_KEPT, self.kept * times)
+            return time.monotonic() - self.stopped >= max(_KEPT, min(self.kept * times, _WAITING))
         return self.kept >= _KEPT * times
-
-    def is_spared(self) -> bool:
-        """Tell whether a new page may have its process: it waits, and loses little by it."""
-        return self.waits and (self.kept < _KEPT or self.is_due())
 
     def may_borrow(self) -> bool:
         """Tell whether it may have the loan: who lost it waits longer after each."""

@@ -48,16 +48,13 @@ def test_a_new_call_takes_the_loan_and_others_what_was_kept_for_its_time():
     assert processes.giver(new("hal", used=5)) is None, "whose visitor has one takes none"
 
 
-def test_a_new_page_takes_of_who_waits_for_a_lock_and_loses_little(monkeypatch):
+def test_a_new_page_takes_of_who_waits_for_a_lock_and_loses_least():
     """It waited for as long as the holder of the loan computed, though a turn was free."""
-    computes, little, much = held("ada", 9, is_loan=True), held("hal", 1), held("bob", 31)
+    loan, little, much = held("ada", 9, is_loan=True), held("hal", 1), held("bob", 31)
     little.worker = much.worker = type("Waiting", (), {"waits": True})()
-    monkeypatch.setattr(Ticket, "is_due", lambda ticket: False)
-    assert Processes([computes, little, much], 1).giver(new("eve")) is little
-    assert Processes([computes, much], 1).giver(new("eve")) is computes
-    assert Processes([little, much], 1).giver(new("eve", used=5)) is None
-    monkeypatch.setattr(Ticket, "is_due", lambda ticket: True)
-    assert Processes([much], 1).giver(new("eve")) is much
+    for tickets, gives in (([loan, little, much], little), ([loan, much], loan), ([much], much)):
+        assert Processes(tickets, 1).giver(new("eve")) is gives
+    assert Processes([little, much], 1).giver(new("eve", used=5)) is much, "kept for its time"
 
 
 def test_who_waited_for_a_lock_takes_none_of_who_computes_while_another_waits(monkeypatch):
