@@ -38,8 +38,16 @@ def data_memory() -> int:
     return _status("VmData:")
 
 
-def _status(name: str) -> int:
-    with contextlib.suppress(OSError), open("/proc/self/status", encoding="ascii") as status:
+def free_memory() -> int:
+    """Return the bytes of this machine that processes may still take, without swapping.
+
+    Of Linux: ``MemAvailable`` of ``/proc/meminfo``; 0 where the system does not say.
+    """
+    return _status("MemAvailable:", "/proc/meminfo")
+
+
+def _status(name: str, file: str = "/proc/self/status") -> int:
+    with contextlib.suppress(OSError), open(file, encoding="ascii") as status:
         for line in status:
             if line.startswith(name):
                 return int(line.split()[1]) * 1024

@@ -6,14 +6,11 @@ kgdash scores.
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from pykeen.nn.message_passing import Decomposition
 
 from kgdash.errors import KgdashError
-from kgdash.files.memory import memory_budget
 from kgdash.formats.pykeen_model_file import PickledModel, several
 from kgdash.formats.torch_archive import damage_refused
 from kgdash.scoring.build_model import build_model
@@ -32,11 +29,10 @@ NOTE = (
 def check_kept(pickled: PickledModel, path: Path) -> None:
     """Refuse vectors that PyKEEN kept, and scores by, if they are not about what the weights make.
 
-    It takes what it takes to score by the model, of RGCN `memory_budget` at most: all entities'
-    vectors once per relation, and a copy, for each layer.
+    It takes what it takes to score by the model, which `build_model` bounds.
 
     :param path: the model's file
-    :raises KgdashError: if they are others, or that is too much
+    :raises KgdashError: if they are others, or as `build_model`
     """
     if not pickled.kept:
         return
@@ -45,7 +41,6 @@ def check_kept(pickled: PickledModel, path: Path) -> None:
     triples = np.zeros((max(edges, default=1), 3), dtype=np.int64)
     sizes = (pickled.num_entities, pickled.num_relations)
     rebuilt = build_model(pickled.spec, triples, *sizes, state, str(path))
-    _check_size(rebuilt, path)
     with damage_refused(path), torch.no_grad():
         for part in (*rebuilt.entity_representations, *rebuilt.relation_representations):
             part(None)
@@ -56,19 +51,6 @@ def check_kept(pickled: PickledModel, path: Path) -> None:
                 f"{path}: PyKEEN scores by {module}.{name}, which is not what the weights make; "
                 "call the model's post_parameter_update() and save it again"
             )
-
-
-def _check_size(model: Any, path: Path) -> None:
-    layers = [each for each in model.modules() if isinstance(each, Decomposition)]
-    width = max((each.input_dim for each in layers), default=0)
-    # Two layers have four, edges and their inverses; more of them take longer.
-    bytes_ = 2 * width * model.num_entities * model.num_relations * max(4, len(layers))
-    if bytes_ > memory_budget():
-        raise KgdashError(
-            f"{path}: to compare the vectors that PyKEEN kept with the weights takes {bytes_:,} "
-            "bytes: set KGDASH_MEMORY to more, or call the model's post_parameter_update() and "
-            "save it again"
-        )
 
 
 def _agree(found: torch.Tensor, own: torch.Tensor) -> bool:

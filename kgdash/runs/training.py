@@ -3,13 +3,14 @@
 import gc
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from pykeen.pipeline import pipeline
-from pykeen.training import TrainingCallback
+from pykeen.training import TrainingCallback, training_loop_resolver
 from pykeen.triples import TriplesFactory
 from pykeen.version import get_version
 
@@ -21,8 +22,10 @@ from kgdash.ranking.metrics import metrics
 from kgdash.runs import Run
 from kgdash.runs.loading import assemble
 from kgdash.runs.softmax_training import SOFTMAX, train_softmax
-from kgdash.scoring.build_model import scoring_state
+from kgdash.scoring.build_model import scoring_state, skeleton
 from kgdash.scoring.model_spec import ModelSpec, Scalar, check_arguments
+from kgdash.scoring.pykeen_scorer import best_device
+from kgdash.scoring.reckoned_memory import check_batch, check_made
 from kgdash.scoring.turning import check_turning
 
 #: called after each epoch with its number (≥ 1), its mean loss, the model and its MRR on valid
@@ -170,7 +173,26 @@ def fit(
             f"loop.{min(config.loop_kwargs)}: only for the training loop {SOFTMAX}; "
             f"found {config.training_loop}"
         )
+    check_memory(graph, config)
     return _fit_with_pykeen(graph, config, progress, watch)
+
+
+def check_memory(graph: KnowledgeGraph, config: TrainingConfig, of_run: str = "") -> None:
+    """Refuse a configuration that takes more memory than there is, or than a run's own words may.
+
+    :param of_run: the run that says how it was trained, which a stranger may have written
+    :raises KgdashError: if it does, or PyKEEN can not build its model
+    """
+    where = f"training in run.json of run {of_run}" if of_run else "train"
+    triples, spec = graph.splits["train"], config.spec()
+    model = skeleton(spec, triples, graph.num_entities, graph.num_relations, where)
+    check_made(model, where)
+    rows = min(len(triples) * (1 + spec.create_inverse_triples), config.batch_size or 256)
+    each = config.negative_sampler_kwargs.get("num_negs_per_pos", 1)
+    if best_device().type == "cpu":  # others refuse by themselves
+        with suppress(KeyError):  # softmax takes its batches in parts; PyKEEN refuses what is none
+            loop = training_loop_resolver.lookup(config.training_loop)
+            check_batch(model, (loop.__name__, rows, each), where, is_own=not of_run)
 
 
 def _fit_with_pykeen(
@@ -179,11 +201,8 @@ def _fit_with_pykeen(
     spec = config.spec()
     factories = _factories(graph, spec.create_inverse_triples)
     listener = _Report(progress, config.epochs, watch)
-    training_kwargs: dict[str, Any] = {
-        "num_epochs": config.epochs,
-        "use_tqdm": False,
-        "callbacks": [listener],
-    }
+    training_kwargs: dict[str, Any] = {"num_epochs": config.epochs, "callbacks": [listener]}
+    training_kwargs["use_tqdm"] = False
     if config.batch_size:
         training_kwargs["batch_size"] = config.batch_size
     sampler: dict[str, Any] = {}

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from pykeen.models import Model
-from pykeen.nn.message_passing import Decomposition
-from pykeen.nn.representation import Representation
 from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
 
@@ -21,19 +19,13 @@ from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.scoring.form_parts import within
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights, check_arguments
+from kgdash.scoring.reckoned_memory import check_made
 from kgdash.scoring.without_data import without_data
 
 __all__ = ["ModelSpec", "build_model", "is_train_only", "scoring_state", "skeleton"]
 
 #: numbers that any entities' vectors may be together, and how many times as many as the weights
 _MOST_FLOATS, _DENSEST = 2**30, 50
-
-#: likewise numbers that are passed along all edges at once (CompGCN), or that relations' matrices
-#: are (RGCN)
-_MOST_PASSED, _DENSEST_PASSED = 2**28, 16
-
-#: likewise all entities' vectors once per relation, and a copy (RGCN): 16 GiB
-_MOST_STACKED = 2**32
 
 #: both of what a server opens for its visitors: others' pages need memory, too
 _MOST_SERVED, _DENSEST_SERVED = 2**27, 4
@@ -129,7 +121,7 @@ def build_model(
     for name, tensor in given.items():
         _check_tensor(name, tensor, wanted[name], model, where)
     _check_rows(model, given, where)
-    _check_passed(model, given, where)
+    check_made(model, where)
     _check_aliases(model, given, where)
     _check_indices(model, given, where)
     filled = {
@@ -221,39 +213,14 @@ def _check_rows(model: Model, given: Mapping[str, torch.Tensor], where: str) -> 
     times = tokens + 2 if tokens else 1  # what is made, its tokens, and what both are checked by
     floats = sum(each.max_id * math.prod(each.shape) for each in kept) * times
     weights = sum(tensor.numel() for tensor in given.values())
-    if floats > _most(weights, _MOST_FLOATS, _DENSEST):
+    most, densest = _MOST_FLOATS, _DENSEST
+    if not visitor().is_local:
+        most, densest = min(most, _MOST_SERVED), min(densest, _DENSEST_SERVED)
+    if floats > max(most, densest * weights):
         raise KgdashError(
             f"{where}: {weights:,} weights would become {floats:,} numbers of "
             f"{model.num_entities:,} entities; take fewer dimensions"
         )
-
-
-def _most(weights: int, most: int, densest: int) -> int:
-    """Return the numbers that may be made of so many weights."""
-    if not visitor().is_local:
-        most, densest = min(most, _MOST_SERVED), min(densest, _DENSEST_SERVED)
-    return max(most, densest * weights)
-
-
-def _check_passed(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:
-    """Refuse few weights and many edges or relations whose messages would fill the memory."""
-    kept = getattr(model, "entity_representations", ())
-    own = {id(each) for each in kept}
-    inner = [m for m in model.modules() if isinstance(m, Representation) and id(m) not in own]
-    edges = [t.shape[-1] for n, t in given.items() if n.rpartition(".")[2] in _EDGES and t.ndim]
-    width = max((math.prod(each.shape) for each in kept), default=0)
-    floats = max([max(edges, default=0) * width, *(m.max_id * math.prod(m.shape) for m in inner)])
-    layers = [m for m in model.modules() if isinstance(m, Decomposition)]
-    rows = 2 * model.num_entities
-    stacked = max((rows * m.num_relations * m.input_dim for m in layers), default=0)
-    weights = sum(tensor.numel() for tensor in given.values())
-    for found, most in ((floats, _MOST_PASSED), (stacked, _MOST_STACKED)):
-        if found > _most(weights, most, _DENSEST_PASSED):
-            raise KgdashError(
-                f"{where}: {weights:,} weights would become {found:,} numbers along "
-                f"{max(edges, default=0):,} edges of {model.num_relations:,} relations; take fewer "
-                "dimensions"
-            )
 
 
 def _check_aliases(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:

@@ -1,6 +1,5 @@
 """Any PyKEEN model as a Scorer."""
 
-import copy
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
@@ -19,8 +18,7 @@ from pykeen.nn.representation import Embedding
 from kgdash.engine.form import InteractionForm
 from kgdash.files.memory import memory_budget
 from kgdash.progress import Progress, silent, stretch
-from kgdash.scoring.reckoned_memory import most_bytes, shadow
-from kgdash.scoring.without_data import without_data
+from kgdash.scoring.reckoned_memory import KINDS, most_bytes, shadows
 
 #: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
 _TEMPORARY_BYTES = 256 * 2**20
@@ -41,8 +39,6 @@ _ELEMENTWISE = (
     RotatEInteraction,
     TransEInteraction,
 )
-
-_KINDS = ("entity_representations", "relation_representations")
 
 #: how PyKEEN's methods call the candidates that alone are scored
 _CHOSEN = {"predict_t": "tails", "predict_h": "heads", "predict_r": "relations"}
@@ -140,20 +136,7 @@ class PyKEENScorer:
 
     @cached_property
     def _shadows(self) -> list[Any]:
-        """Return the model without data, and the same with vectors that are looked up, no more.
-
-        Some representations look at data, as those that pass messages do.
-        """
-        try:
-            whole = shadow(self.model)
-            plain = copy.deepcopy(whole)
-            for kind in _KINDS:
-                kept = getattr(plain, kind, ())
-                vectors = [without_data(Embedding, max_id=r.max_id, shape=r.shape) for r in kept]
-                setattr(plain, kind, torch.nn.ModuleList(vectors))
-            return [whole, plain]
-        except Exception:  # a model is PyKEEN's: some hold what can not be copied
-            return []
+        return shadows(self.model)
 
 
 def _scoring(model: Any, method: str) -> Callable[..., torch.Tensor]:
@@ -172,7 +155,7 @@ def _score_inverse(model: Any, triples: torch.Tensor) -> torch.Tensor:
 
 def _is_elementwise(model: Any) -> bool:
     """Tell whether vectors are looked up and combined number by number: no need to reckon."""
-    kept = [each for kind in _KINDS for each in getattr(model, kind, ())]
+    kept = [each for kind in KINDS for each in getattr(model, kind, ())]
     kind = type(getattr(model, "interaction", None))
     return kind in _ELEMENTWISE and all(type(each) is Embedding for each in kept)
 
@@ -183,7 +166,7 @@ def _widest_representation(model: Any) -> int:
     sizes = [
         int(torch.Size(representation.shape).numel())
         * (2 if getattr(representation, "is_complex", False) else 1)
-        for kind in _KINDS
+        for kind in KINDS
         for representation in getattr(model, kind, ())
     ]
     return 3 * max(sizes, default=64)
@@ -194,7 +177,7 @@ def _widest_layer(model: Any) -> int:
 
     ConvE's network, whose layers are wide, reads the query alone.
     """
-    sizes = [size for kind in _KINDS for r in getattr(model, kind, ()) for size in r.shape]
+    sizes = [size for kind in KINDS for r in getattr(model, kind, ()) for size in r.shape]
     interaction = getattr(model, "interaction", None)
     if interaction is not None and not isinstance(interaction, ConvEInteraction):
         sizes += [size for weights in interaction.parameters() for size in weights.shape]

@@ -4,34 +4,154 @@ A few weights of a stranger's model may make large layers, whichever model it is
 """
 
 import copy
+import math
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
+from pykeen.nn.message_passing import Decomposition
+from pykeen.nn.representation import Embedding, Representation
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from kgdash.errors import KgdashError
+from kgdash.files.memory import free_memory, memory_budget
+from kgdash.files.visitor import visitor
+from kgdash.scoring.without_data import without_data
 
-def shadow(model: torch.nn.Module) -> Any:
-    """Return a copy of a model whose weights have shapes and types but no data."""
-    tensors = [*model.parameters(), *model.buffers()]
-    bare: dict[int, Any] = {id(each): _without_data(each) for each in tensors}
-    return copy.deepcopy(model, bare)
+#: where a model has its vectors
+KINDS = ("entity_representations", "relation_representations")
+
+#: loops that do not score all tails alone
+_BY_NEGATIVES, _BOTH_SIDES = "SLCWATrainingLoop", "SymmetricLCWATrainingLoop"
+
+#: how many times what is made to score training takes, which keeps it; and the memory budget a
+#: machine is taken to have that does not say
+_KEPT, _UNKNOWN = 2, 4
+
+#: rows and negatives of a batch that many runs have
+_USUAL = 256
 
 
-def most_bytes(call: Callable[[], Any]) -> int | None:
-    """Return the bytes that a call of a `shadow` would have in use at once, what it has left out.
+def made_bytes(model: Any) -> int:
+    """Return what is made at once to score: of all edges (CompGCN), or of all relations (RGCN).
 
+    That is three vectors of each edge, or all entities' vectors once per relation and a copy. Two
+    layers do it four times, for edges and their inverses; more of them take longer.
+    """
+    own = list(getattr(model, KINDS[0], ()))
+    width = max((math.prod(each.shape) for each in own), default=0)
+    edges = [t.shape[-1] for n, t in model.state_dict().items() if n.endswith(".edge_index")]
+    looked_up = {id(m) for m in model.modules() if isinstance(m, Embedding)} | set(map(id, own))
+    inner = [m for m in model.modules() if isinstance(m, Representation)]
+    made = [m.max_id * math.prod(m.shape) for m in inner if id(m) not in looked_up]
+    layers = [m for m in model.modules() if isinstance(m, Decomposition)]
+    stacked = max((m.num_relations * m.input_dim for m in layers), default=0) * model.num_entities
+    along = 3 * max(edges, default=0) * width + max(made, default=0)
+    return 4 * along + 2 * stacked * max(4, len(layers))
+
+
+def check_made(model: Any, where: str) -> None:
+    """Refuse few weights, and many edges or relations, of which scoring would fill the memory.
+
+    :raises KgdashError: if that takes more than `memory_budget`, or half of it for visitors
+    """
+    found, most = made_bytes(model), memory_budget() // (1 if visitor().is_local else 2)
+    if found > most:
+        raise KgdashError(
+            f"{where}: to score takes {found:,} bytes for what is made of all edges or relations "
+            f"at once; expected {most:,} at most: set KGDASH_MEMORY to more if you trust it, or "
+            "take fewer dimensions"
+        )
+
+
+def shadows(model: Any) -> list[Any]:
+    """Return a copy of a model without data, and the same with vectors that are looked up, no more.
+
+    Some representations look at data, as those that pass messages do.
+
+    :return: nothing where a model can not be copied
+    """
+    try:
+        tensors = [*model.parameters(), *model.buffers()]
+        whole = copy.deepcopy(model, {id(each): _without_data(each) for each in tensors})
+        plain = copy.deepcopy(whole)
+        for kind in KINDS:
+            kept = getattr(plain, kind, ())
+            vectors = [without_data(Embedding, max_id=r.max_id, shape=r.shape) for r in kept]
+            setattr(plain, kind, torch.nn.ModuleList(vectors))
+        return [whole, plain]
+    except Exception:  # a model is PyKEEN's: some hold what can not be copied
+        return []
+
+
+def most_bytes(call: Callable[[], Any], learns: bool = False) -> int | None:
+    """Return the bytes that a call of `shadows` would have in use at once, what they have left out.
+
+    :param learns: whether what the call gives has its gradients followed
     :return: None if it can not be told: the call looks at data
     """
     counting = _Counting()
     try:
-        with torch.inference_mode(), counting:
-            call()
+        with torch.inference_mode(not learns), counting:
+            made = call()
+            if learns:
+                made.sum().backward()
     except Exception:  # a model is PyKEEN's and raises whatever it pleases without data
         return None
     return counting.most
+
+
+def check_batch(model: Any, batch: tuple[str, int, Any], where: str, is_own: bool = True) -> None:
+    """Refuse a batch whose training takes more memory than it may, as far as it can be reckoned.
+
+    It may take `memory_budget`, and what is free if it is the user's own, or no larger than usual.
+
+    :param batch: name of PyKEEN's loop, which scores negatives of each row, all tails, or heads as
+        well; its rows; and the negatives of each
+    :raises KgdashError: if it takes more, or has no negatives
+    """
+    loop, rows, negatives = batch
+    if type(negatives) is not int or negatives < 1:
+        raise KgdashError(
+            f"{where}: expected 1 negative or more for each triple; found {negatives!r:.40}"
+        )
+    taken = _batch_bytes(model, loop, rows, negatives)
+    most = memory_budget()
+    if is_own or max(rows, negatives) <= _USUAL:
+        most = max(most, free_memory() or _UNKNOWN * most)
+    if taken > most:
+        by = f"{negatives:,} negatives" if loop == _BY_NEGATIVES else "all entities"
+        raise KgdashError(
+            f"{where}: to train on {rows:,} triples at once, with {by} each, takes "
+            f"{taken / 2**30:,.1f} GiB of memory at least; expected {most / 2**30:,.1f} at most: "
+            "take a smaller batch, fewer negatives or fewer dimensions, or set KGDASH_MEMORY to "
+            "more if you trust it"
+        )
+
+
+def _batch_bytes(model: Any, loop: str, rows: int, negatives: int) -> int:
+    def scores(shadow: Any) -> Any:
+        if loop == _BY_NEGATIVES:
+            return shadow.score_hrt(_ids(rows * (1 + negatives), 3))
+        labels, pairs = torch.zeros((rows, model.num_entities), device="meta"), _ids(rows, 2)
+        found = shadow.score_t(pairs) + labels
+        return found + shadow.score_h(pairs) if loop == _BOTH_SIDES else found
+
+    passed = 0
+    for each in shadows(model):
+        each.train().requires_grad_(True)
+        found = most_bytes(partial(scores, each), learns=True)
+        if found is not None:
+            return passed + found
+        passed = _KEPT * made_bytes(model)
+    return passed
+
+
+def _ids(rows: int, columns: int) -> torch.Tensor:
+    return torch.zeros((rows, columns), dtype=torch.long, device="meta")
 
 
 def _without_data(tensor: torch.Tensor) -> torch.Tensor:

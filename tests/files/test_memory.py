@@ -1,5 +1,7 @@
 """The memory budget: what is understood, what is refused, and that block sizes follow it."""
 
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ import torch
 from kgdash.engine import tasks
 from kgdash.engine.counting import count_negatives, count_ranks
 from kgdash.errors import KgdashError
-from kgdash.files.memory import block_bytes, memory_budget
+from kgdash.files.memory import block_bytes, free_memory, memory_budget
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact
@@ -22,6 +24,11 @@ MIB, GIB = 2**20, 2**30
 def budget(monkeypatch):
     """Set the variable."""
     return lambda text: monkeypatch.setenv("KGDASH_MEMORY", text)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/meminfo"), reason="Linux alone says it")
+def test_what_is_free():
+    assert 0 < free_memory() <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_two_gib_if_nothing_is_said(monkeypatch):

@@ -6,6 +6,7 @@ import torch
 from kgdash.formats import kept_vectors
 from kgdash.formats.kept_vectors import _agree
 from kgdash.runs.loading import load
+from kgdash.scoring import reckoned_memory
 from tests.support.pickled_models import (
     DIM,
     ENTITIES,
@@ -69,7 +70,8 @@ def test_what_would_take_much_memory_or_long_is_refused(tmp_path, monkeypatch):
     with torch.no_grad():
         model.predict_t(torch.tensor([[0, 0]]))
     path = save(model, tmp_path / "m.pkl")
-    monkeypatch.setattr(kept_vectors, "memory_budget", lambda: 8 * DIM * ENTITIES * RELATIONS)
+    most = 8 * DIM * ENTITIES * RELATIONS + 4 * DIM * DIM * RELATIONS
+    monkeypatch.setattr(reckoned_memory, "memory_budget", lambda: most)
     assert_same_scores(path, model)
-    monkeypatch.setattr(kept_vectors, "memory_budget", lambda: 8 * DIM * ENTITIES * RELATIONS - 1)
-    assert "takes 73,920 bytes: set KGDASH_MEMORY to more" in refusal(path)
+    monkeypatch.setattr(reckoned_memory, "memory_budget", lambda: most - 1)
+    assert f"to score takes {most:,} bytes" in refusal(path)

@@ -123,6 +123,13 @@ class TestRefusals:
             ({"optimizer": "nope"}, "PyKEEN can not train TransE .*nope"),
             ({"optimizer_kwargs": {"nope": 1}}, "PyKEEN can not train TransE .*nope"),
             ({"training_loop": "nope"}, "PyKEEN can not train TransE .*nope"),
+            (
+                {
+                    "negative_sampler": "basic",
+                    "negative_sampler_kwargs": {"num_negs_per_pos": 10**8},
+                },
+                "train: to train on 256 triples at once, with 100,000,000 negatives each, takes",
+            ),
             ({"batch_size": -1}, "PyKEEN can not train TransE"),
             (
                 {"loss": "MarginRankingLoss", "loss_kwargs": {"margin": 10**26}},

@@ -13,7 +13,7 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
-from kgdash.runs.training import TrainingConfig
+from kgdash.runs.training import TrainingConfig, check_memory
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit, kept_audit
 from kgdash.studies.correlation.fold_runs import default_workdir
@@ -23,9 +23,6 @@ _KINDS = {"epochs": int, "batch_size": int, "random_seed": int, "create_inverse_
 _NEEDED = frozenset({"model", "epochs", "random_seed", "training_loop", "optimizer"})
 
 _SCALARS = (int, float, bool, str)
-
-#: negatives that are made at once, at most, and positives of a batch where a run names no size
-_MOST_NEGATIVES, _BATCH = 2**22, 256
 
 
 def audit(
@@ -51,7 +48,7 @@ def latest_audit(run: Run) -> pd.DataFrame:
 
     :raises KgdashError: if there was none, or as `config_of_run`
     """
-    config = config_of_run(run) if "epochs" in run.training else None
+    config = _told(run) if "epochs" in run.training else None
     table = None if config is None else kept_audit(run.graph, config)
     if table is None:
         raise KgdashError(
@@ -64,8 +61,15 @@ def latest_audit(run: Run) -> pd.DataFrame:
 def config_of_run(run: Run) -> TrainingConfig:
     """Return how a run was trained.
 
-    :raises KgdashError: if the run does not say so, or what it says is none of a training
+    :raises KgdashError: if the run does not say so, or what it says is none of a training, or takes
+        more memory than there is, or than a stranger's may (`check_memory`)
     """
+    config = _told(run)
+    check_memory(run.graph, config, run.name)
+    return config
+
+
+def _told(run: Run) -> TrainingConfig:
     told: Mapping[str, Any] = run.training
     if not {"epochs", "model"} <= set(told):
         raise KgdashError(
@@ -80,7 +84,6 @@ def config_of_run(run: Run) -> TrainingConfig:
                 f"{name} is {value!r:.60}; give its dataset instead, and say how to train"
             )
     config = TrainingConfig(**known)
-    _check_negatives(config, len(run.graph.splits["train"]), run.name)
     check_arguments(config.spec(), f"run {run.name}")
     if config.spec() != run.spec:  # what it holds was bounded when it was loaded
         raise KgdashError(
@@ -88,18 +91,6 @@ def config_of_run(run: Run) -> TrainingConfig:
             f"{config.spec().to_json()!r:.120}; give its dataset instead, and say how to train"
         )
     return config
-
-
-def _check_negatives(config: TrainingConfig, count: int, name: str) -> None:
-    """Refuse more negatives in a batch of so many triples at most than any training needs."""
-    each = config.negative_sampler_kwargs.get("num_negs_per_pos", 1)
-    at_once = min(count, config.batch_size or _BATCH)
-    if not isinstance(each, int) or not 1 <= each * max(1, at_once) <= _MOST_NEGATIVES:
-        raise KgdashError(
-            f"run {name} says that it was trained with {each!r:.40} negatives for each of "
-            f"{at_once:,} triples at once; expected {_MOST_NEGATIVES:,} together at most: give its "
-            "dataset instead, and say how to train"
-        )
 
 
 def _is_of_training(name: str, value: object) -> bool:

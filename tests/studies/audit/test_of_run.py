@@ -8,7 +8,9 @@ import pytest
 import kgdash
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
+from kgdash.runs.bundled import bundled_names
 from kgdash.runs.training import TrainingConfig, train
+from kgdash.scoring import reckoned_memory
 from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit
 from kgdash.studies.audit.of_run import config_of_run, latest_audit
 
@@ -57,3 +59,28 @@ def test_a_strangers_words_are_no_training(said):
     assert config_of_run(run).model == "TransE"
     with pytest.raises(KgdashError, match=r"umls-transe"):
         config_of_run(replace(run, training={**run.training, **said}))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"training_loop": "LCWA", "batch_size": 10**6},
+        {"negative_sampler_kwargs": {"num_negs_per_pos": 1_000}, "batch_size": 4_000},
+    ],
+)
+def test_a_batch_that_would_fill_the_memory(said, monkeypatch):
+    """A run of 1 MB took 5 GB and more: of all entities at once, or by negatives times numbers."""
+    monkeypatch.setenv("KGDASH_MEMORY", "64M")
+    run = kgdash.load("umls-transe")
+    strange = replace(run, training={**run.training, **said})
+    assert config_of_run(run).batch_size == 256
+    with pytest.raises(KgdashError, match=r"in run.json of run umls-transe: .* smaller batch"):
+        config_of_run(strange)
+    with pytest.raises(KgdashError, match="not audited yet"):
+        latest_audit(strange)
+
+
+@pytest.mark.parametrize("name", [n for n in bundled_names() if n.startswith("umls-")])
+def test_bundled_runs_take_little(name, monkeypatch):
+    monkeypatch.setattr(reckoned_memory, "free_memory", lambda: 2**24)
+    config_of_run(kgdash.load(name))
