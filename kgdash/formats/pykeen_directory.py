@@ -57,7 +57,7 @@ def read_pykeen_directory(
         _check_names("relations", vocabulary[1], graph.relations, folder, graph)
         if vocabulary != (tuple(graph.entities), tuple(graph.relations)):
             graph = load_dataset(dataset, vocabulary)
-        notes += _compare_training(folder, graph)
+    notes += _compare_training(folder, graph)
     if pickled.kept:
         notes.append(KEPT)
     return graph, pickled, training_record(folder), tuple(notes)
@@ -67,8 +67,16 @@ def _vocabulary(
     folder: Path, graph: KnowledgeGraph
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     paths = [folder / "training_triples" / f"{k}_to_id.tsv.gz" for k in ("entity", "relation")]
-    if not all(path.is_file() for path in paths):
+    present = [path for path in paths if path.is_file()]
+    if not present:
         return None
+    if present != paths:
+        (missing,) = set(paths) - set(present)
+        raise KgdashError(
+            f"{present[0]} has no {missing.name} beside it, and how the model numbers its names is "
+            "in both: copy that from where the model was saved, or save its triples once more "
+            "(PyKEEN's to_path_binary)"
+        )
     return _names(paths[0], graph.num_entities), _names(paths[1], graph.num_relations)
 
 

@@ -199,6 +199,15 @@ class TestNotes:
         (note,) = load(transe.folder, dataset_folder).notes
         assert note.startswith("1 test triples left out")
 
+    def test_training_triples_by_other_numbers_than_sorted_names(self, turned, tmp_path):
+        """Without the names nothing was compared, though the triples' numbers tell."""
+        copy = Path(shutil.copytree(turned.folder, tmp_path / "copy"))
+        for kind in ("entity", "relation"):
+            (copy / "training_triples" / f"{kind}_to_id.tsv.gz").unlink()
+        in_order, compared = load(copy, "nations").notes
+        assert "sorted order" in in_order
+        assert "trained on 1,592 triples, of which" in compared
+
     def test_survive_import(self, copy, tmp_path):
         shutil.rmtree(copy / "training_triples")
         notes = load(copy, "nations").notes
@@ -272,6 +281,13 @@ class TestRefusals:
     def test_names_that_are_no_table(self, copy, text, message):
         write_gz(copy / "training_triples" / "entity_to_id.tsv.gz", text)
         with pytest.raises(KgdashError, match=message):
+            load(copy, "nations")
+
+    @pytest.mark.parametrize("kind", ["entity", "relation"])
+    def test_one_list_of_names_without_the_other(self, copy, kind):
+        """Both were taken in sorted order: an MRR of 0.417 for 0.545."""
+        (copy / "training_triples" / f"{kind}_to_id.tsv.gz").unlink()
+        with pytest.raises(KgdashError, match=rf"_to_id.tsv.gz has no {kind}_to_id.tsv.gz.*copy"):
             load(copy, "nations")
 
     @pytest.mark.parametrize(
