@@ -123,6 +123,11 @@ class NameLookup:
         folded = name.casefold()
         return sorted({place for kind in self._kinds for place in self._places(2 + kind, folded)})
 
+    def own_name(self, text: str) -> str:
+        """Return the name of what a text calls, or the text where that is nothing or several."""
+        found = self.called(text)
+        return self._names[found[0]] if len(found) == 1 else text
+
     def exactly(self, name: str) -> list[int]:
         """Return the ids of a name, else of a label, ascending, else of a `distinct_label`."""
         for kind in self._kinds:

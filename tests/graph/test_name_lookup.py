@@ -40,7 +40,9 @@ def test_looking_through_tables_and_hashes_agree(hashes, pairs, text):
     folded = [
         i for i, p in enumerate(pairs) if text.casefold() in (p[0].casefold(), p[1].casefold())
     ]
-    assert lookup.called(text) == (exact or by_label or folded)
+    called = exact or by_label or folded
+    assert lookup.called(text) == called
+    assert lookup.own_name(text) == (names[called[0]] if len(called) == 1 else text)
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def _instances(
             "instance": concluded["number"].to_numpy(),
             "question": pd.Series(texts_at(questions, of), dtype=object),
             "answer": pd.Series(
-                texts_at(graph.entity_labels, concluded["tail"].to_numpy()), dtype=object
+                graph.entity_lookup.distinct_labels(concluded["tail"].to_numpy()), dtype=object
             ),
         }
     )
@@ -254,14 +254,17 @@ def _said_once(table: pd.DataFrame, names: Sequence[str], shown: str) -> tuple[p
 
     :raises KgdashError: if one of them has another label
     """
-    rows = table.drop_duplicates(["grounding", *IDS])
+    of_triple = table.groupby(["grounding", *IDS])["is_answer_triple"]
+    rows = table.assign(is_answer_triple=of_triple.transform("any"))
+    rows = rows.drop_duplicates(["grounding", *IDS], keep="last")
     said = pd.util.hash_pandas_object(
         rows[[*IDS, "is_answer_triple", "predicted_side"]], index=False
     )
-    ways = said.groupby(rows["grounding"]).sum()  # sets: in whatever order they stand
-    first = rows.drop_duplicates("grounding")[["grounding", "number"]]
-    ways_of = pd.Series(pd.util.hash_array(ways.to_numpy()), ways.index)[first["grounding"]]
-    whole = ways_of.groupby(first["number"].to_numpy()).sum()
+    # Sets of sets: in whatever order they stand, and however often.
+    ways = said.groupby(rows["grounding"]).sum().rename("way")
+    of = rows.drop_duplicates("grounding")[["grounding", "number"]].join(ways, on="grounding")
+    of = of.drop_duplicates(["number", "way"])
+    whole = of.assign(way=pd.util.hash_array(of["way"].to_numpy())).groupby("number")["way"].sum()
     each = table.drop_duplicates("number").set_index("number")[["group", "label", "line", "name"]]
     each["whole"] = whole
     before = each.groupby(["group", "whole"])[["label", "line"]].transform("first")

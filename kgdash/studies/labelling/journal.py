@@ -7,7 +7,9 @@ elsewhere, is neither added to nor cut.
 
 import json
 import os
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -51,26 +53,26 @@ def journal_file(graph: KnowledgeGraph) -> Path:
 
 
 def read_journal(graph: KnowledgeGraph) -> Labelling:
-    """Return what people have said of a graph's triples so far.
+    """Return what people have said of a graph's triples so far, these by name.
 
     :raises KgdashError: if the file can not be read, or a line of it is no event
     """
     path = journal_file(graph)
     remove_unless_held(_lock(path))
-    return _read(path)
+    return _read(path, graph)
 
 
 def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
-    """Add an event to the journal of a graph, on disk when this returns.
+    """Add an event to the journal of a graph, its triple by name, on disk when this returns.
 
     :return: what holds then, the events of others included
     :raises KgdashError: as `read_journal`; or if the file can not be written
     """
-    path = journal_file(graph)
+    path, event = journal_file(graph), _named(graph)(event)
     try:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
-            before, line = _read(path), _line(_to_json(event))
+            before, line = _read(path, graph), _line(_to_json(event))
             with open_own(path, _MAX_BYTES, adding=True) as stream:
                 _check_head(path, stream)
                 _drop_torn_line(stream)
@@ -128,24 +130,38 @@ def _drop_torn_line(stream: IO[bytes]) -> None:
         stream.truncate(start)
 
 
-def _read(path: Path) -> Labelling:
+def _read(path: Path, graph: KnowledgeGraph) -> Labelling:
     try:
         about = path.stat()
-        return _events(path, about.st_ino, about.st_size, about.st_mtime_ns)
+        events = _events(path, about.st_ino, about.st_size, about.st_mtime_ns)
     except FileNotFoundError:
         return Labelling()
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    return Labelling.replay(map(_named(graph), events))
+
+
+def _named(graph: KnowledgeGraph) -> Callable[[Event], Event]:
+    """Return how to name the triple of an event as the graph does, however it is called there."""
+    entity, relation = (cache(of.own_name) for of in (graph.entity_lookup, graph.relation_lookup))
+
+    def named(event: Event) -> Event:
+        if event.triple is None:
+            return event
+        head, by, tail = event.triple
+        return replace(event, triple=(entity(head), relation(by), entity(tail)))
+
+    return named
 
 
 @lru_cache(maxsize=4)
-def _events(path: Path, inode: int, size: int, changed: int) -> Labelling:
+def _events(path: Path, inode: int, size: int, changed: int) -> tuple[Event, ...]:
     """Read the journal, once as long as it stays as it is: pages ask for it at every step."""
     with open_own(path, _MAX_BYTES) as stream:
         _check_head(path, stream)
         stream.seek(0)
         lines = stream.read(size).split(b"\n")[:-1]
-    return Labelling.replay(
+    return tuple(
         _from_json(_parsed(line, place), place, number)
         for number, line in enumerate(lines[1:])
         for place in (f"{path}, line {number + 2}",)

@@ -5,6 +5,7 @@ Defined in numbers.md#9-rules.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -17,12 +18,14 @@ from kgdash.studies.instances.instances import (
     make_instances,
     tail_question,
 )
-from kgdash.studies.labelling.events import Labelling
+from kgdash.studies.labelling.events import Event, Labelling
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import in_labels, triple_ids
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
+
+_Ids = tuple[int, int, int]
 
 
 def labelled_instances(run: Run) -> Instances:
@@ -43,15 +46,16 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
     for event in labelling.labels().values():
         if event.triple is None:
             continue
-        head, relation, tail = triple_ids(event.triple, graph)
+        head, relation, tail = ids = triple_ids(event.triple, graph)
         question = tail_question(graph, head, relation)
-        for found in event.groundings:
+        answer = graph.entity_lookup.distinct_label(tail)
+        for rule, bodies in _distinct(event, ids, graph):
             number = len(described)
-            described.append((number, question, graph.entity_labels[tail]))
-            for number_of, body in enumerate(found.groundings or ((),)):
-                about = (found.rule, number, number_of, bool(event.label))
-                rows += [(*about, *triple_ids(triple, graph), False) for triple in body]
-                rows.append((*about, head, relation, tail, True))
+            described.append((number, question, answer))
+            for number_of, body in enumerate(bodies):
+                about = (rule, number, number_of, bool(event.label))
+                rows += [(*about, *triple, False) for triple in body]
+                rows.append((*about, *ids, True))
     if not rows:
         raise KgdashError(
             f"no prediction on graph {graph.name} has a label yet; judge some on the page Label "
@@ -66,6 +70,17 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
         pd.DataFrame(described, columns=["instance", "question", "answer"], dtype=object),
         [f"{judged:,} predictions labelled {by}"],
     )
+
+
+def _distinct(event: Event, ids: _Ids, graph: KnowledgeGraph) -> Iterator[tuple[str, list]]:
+    """Yield rules that predict a triple, and their bodies, by ids: what says the same once."""
+    said = set()
+    for found in event.groundings:
+        bodies = [[triple_ids(t, graph) for t in body] for body in found.groundings or ((),)]
+        what = found.rule, frozenset(frozenset((*body, ids)) for body in bodies)
+        if what not in said:
+            said.add(what)
+            yield found.rule, bodies
 
 
 def label_table(labelling: Labelling, graph: KnowledgeGraph) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 import gzip
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -50,6 +51,24 @@ def test_what_is_said_again_under_another_name_counts_once():
     assert len(read(GOOD + more.replace("e0\tr0", "e1\tr0"))) == 3, "for another reason"
     with pytest.raises(KgdashError, match=r"'y again' says what that of line 4 .* another label"):
         read(GOOD + more.replace("no", "yes"))
+
+
+def test_a_reason_that_stands_twice_makes_no_other_instance():
+    header = HEADER[:-1] + "\trole\tgrounding\n"
+    body, head = "e0\tr0\te1\ttrue\tbody", "e0\tr1\te1\ttrue\thead"
+    rows = [f"A\tx\t{row}\t1" for row in (body, head)]
+    rows += [f"A\ty\t{row}\t{way}" for way in "12" for row in (head, body)]
+    as_body = head.replace("head", "body")
+    rows += [f"A\tz\t{row}\t1" for row in (as_body, body.upper(), head)]
+    found = read(header + "\n".join(rows))
+    assert found.table["groundings"].tolist() == [1]
+    assert found.notes[-1] == "2 repeated under other names of instances, counted once"
+
+
+def test_answers_of_one_label_are_told_apart():
+    graph = replace(GRAPH, entity_labels=("same",) * 3)
+    answers = read(GOOD.replace("e1\tno", "e2\tno"), graph=graph).table["answer"]
+    assert answers.tolist() == ["same (e1)", "same (e2)"]
 
 
 def test_the_same_from_csv_bytes_order_of_columns_gz_and_byte_order_mark(tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -48,6 +49,23 @@ def test_the_journal_gives_back_what_was_added(events):
     assert [event for event in state.events if event.kind != UNDO] == events
     assert read_journal(GRAPH) == state
     assert state.labels() == {}
+
+
+def test_a_triple_by_other_names_is_the_same_triple():
+    """By its names in other cases, 16 predictions were 225."""
+    graph = replace(GRAPH, entity_labels=("zero", "one", *GRAPH.entities[2:]))
+    add_event(graph, Event(LABEL, ("e0", "r1", "e1"), True))
+    path, lines = journal_file(graph), []
+    for head, tail in (("E0", "e1"), ("zero", "One"), ("Zero", "E1")):
+        lines.append(f'{{"event":"label","triple":["{head}","R1","{tail}"],"label":false,')
+        lines.append('"groundings":[]}\n')
+    path.write_text(path.read_text() + "".join(lines))
+    for state in (read_journal(graph), add_event(graph, Event(SKIP, ("ONE", "r1", "zero")))):
+        assert [*state.labels()] == [3]
+        assert state.label_of(("e0", "r1", "e1")) is False
+    assert state.progress([("e1", "r1", "e0")]) == (0, 1)
+    assert '["e1","r1","e0"]' in path.read_text()
+    assert add_event(graph, Event(UNDO, of=3)).labels().keys() == {2}
 
 
 def test_a_torn_line_is_all_that_is_lost():

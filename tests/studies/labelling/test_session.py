@@ -1,11 +1,14 @@
 """Judging, passing over and taking back, and the instances that come of it."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.studies.instances.instance_table import read_rule_table, write_rule_table
 from kgdash.studies.instances.instances import make_instances, score_instances
+from kgdash.studies.labelling.events import LABEL, Event, Labelling, RuleGroundings
 from kgdash.studies.labelling.queue import in_labels, label_queue, named_triple
 from kgdash.studies.labelling.results import instances_of_labels, label_table, labelled_instances
 from kgdash.studies.labelling.session import judge, remove, skip, undo
@@ -76,3 +79,29 @@ def test_instances_can_be_judged_anew(queue):
     flipped = instances_of_labels(state, GRAPH)
     assert not flipped.table["label"].any()
     assert len(flipped) == len(instances)
+
+
+def test_what_a_rule_says_again_counts_once():
+    """A rule that a journal names twenty times was twenty instances."""
+    one, other = ("e0", "r0", "e1"), ("e1", "r0", "e2")
+    triple = ("e0", "r1", "e2")
+    said = [
+        RuleGroundings("A", ((one, other), (other,))),
+        RuleGroundings("A", ((("E1", "r0", "E2"),), (other, one, triple), (other,))),
+        RuleGroundings("A", ((one, other),)),
+        RuleGroundings("B", ((one, other), (other,))),
+    ]
+    state = Labelling.replay([Event(LABEL, triple, True, groundings=tuple(said))])
+    found = instances_of_labels(state, GRAPH)
+    assert found.table["group"].tolist() == ["A", "A", "B"]
+    assert found.table["groundings"].tolist() == [2, 1, 2]
+    again = read_rule_table(write_rule_table(found, GRAPH).encode(), GRAPH)
+    pd.testing.assert_frame_equal(again.triples, found.triples)
+
+
+def test_answers_of_one_label_are_told_apart():
+    graph = replace(GRAPH, entity_labels=("same",) * GRAPH.num_entities)
+    shown = (RuleGroundings("A", ()),)
+    events = [Event(LABEL, ("e0", "r1", end), True, groundings=shown) for end in ("e1", "e2")]
+    found = instances_of_labels(Labelling.replay(events), graph)
+    assert found.table["answer"].tolist() == ["same (e1)", "same (e2)"]
