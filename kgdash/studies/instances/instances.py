@@ -62,7 +62,7 @@ class Instances:
     relation is followed backwards).
 
     ``table``: one row per instance, sorted by it: ``instance``, ``group``, ``label``, ``question``
-    and ``answer`` (str, in labels), ``groundings`` (int64, ≥ 1).
+    and ``answer`` (str, in labels that tell apart all), ``groundings`` (int64, ≥ 1).
 
     ``notes`` says what a reader should know of how they came about, e.g. what fell short.
     """

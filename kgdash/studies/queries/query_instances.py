@@ -84,7 +84,8 @@ def query_instances(
     sampling = sampling or AnswerSampling()
     ranges = Ranges.of(Adjacency.both_ways(graph))
     write = written_once(partial(question, graph), "the questions of these queries")
-    writer = _Writer(graph, ranges, sampling, write)
+    answer = written_once(graph.entity_lookup.distinct_label, "the answers of these queries")
+    writer = _Writer(graph, ranges, sampling, write, answer)
     wanted = {name: min(len(of), sampling.per_type or len(of)) for name, of in asked.items()}
     parts: list[pd.DataFrame] = [pd.DataFrame(columns=TRIPLE_COLUMNS)]
     described: list[tuple[int, str, str]] = []
@@ -124,6 +125,7 @@ class _Writer:
     ranges: Ranges
     sampling: AnswerSampling
     write: Callable[..., str]
+    write_answer: Callable[..., str]
 
     @property
     def at_once(self) -> int:
@@ -206,11 +208,11 @@ class _Writer:
         self, pairs: AnswerPairs, block: range, number: int
     ) -> list[tuple[int, str, str]]:
         """Return number, question and answer of each instance of a block."""
-        asked, labels = pairs.asked, self.graph.entity_labels
+        asked = pairs.asked
         found: list[tuple[int, str, str]] = []
         for i in block:
             ids = (tuple(asked.anchors[i].tolist()), tuple(asked.relations[i].tolist()))
             text = self.write(asked.kind, *ids)
             for answer in (pairs.true[i], pairs.false[i]):
-                found.append((number + len(found), text, labels[answer]))
+                found.append((number + len(found), text, self.write_answer(int(answer))))
         return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -185,7 +185,8 @@ class _AppliedRules:
         self._described: list[tuple[int, str, str]] = []
         # Each once, as rules are: of long names, a text for every instance would take gigabytes.
         self._question = written_once(partial(tail_question, graph), "the questions of these rules")
-        self._answer = cache(graph.entity_labels.__getitem__)
+        answer = graph.entity_lookup.distinct_label
+        self._answer = written_once(answer, "the answers of these rules")
 
     def predict(
         self, rule: Rule, number: int, wanted: Sequence[int], beat: Beat

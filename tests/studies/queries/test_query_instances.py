@@ -1,5 +1,7 @@
 """Instances of queries against the definitions, by brute force over all assignments."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -231,3 +233,10 @@ def test_queries_in_words(name, relations, text):
         question(graph, QUERY_TYPES[name], [0, 1, 2][: len(QUERY_TYPES[name].branches)], relations)
         == text
     )
+
+
+def test_answers_of_one_label_are_told_apart():
+    graph = small_graph([(0, 0, 2), (3, 0, 4)], test=[(1, 0, 2)])
+    graph = replace(graph, entity_labels=("same",) * 5)
+    made = query_instances(graph, {"1p": one_query("1p", [2], [1], {0: False, 1: True})})
+    assert made.table["answer"].tolist() == ["same (e1)", "same (e3)"]

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -258,3 +259,10 @@ def test_a_question_and_an_answer_are_one_text_each():
     for column in ("group", "question", "answer"):
         assert found[column].dtype == object
         assert len({id(text) for text in found[column]}) == found[column].nunique()
+
+
+def test_answers_of_one_label_are_told_apart():
+    """Answers are drawn anew for intervals: two of one label were one."""
+    graph = replace(GRAPH, entity_labels=("same",) * GRAPH.num_entities)
+    found = rule_instances(graph, [RULE], PredictionSampling(balanced=False))
+    assert found.table["answer"].tolist() == ["same (e3)", "same (e4)"]
