@@ -149,7 +149,8 @@ def _named(graph: KnowledgeGraph) -> Callable[[Event], Event]:
         if event.triple is None:
             return event
         head, by, tail = event.triple
-        return replace(event, triple=(entity(head), relation(by), entity(tail)))
+        own = (entity(head), relation(by), entity(tail))
+        return event if own == event.triple else replace(event, triple=own)
 
     return named
 
