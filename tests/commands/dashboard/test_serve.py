@@ -20,6 +20,7 @@ def started(monkeypatch) -> list[dict]:
     monkeypatch.setattr(serve, "check_free", lambda settings, shown: None)
     monkeypatch.setenv(SETTING, "before")
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "before")
+    monkeypatch.setenv("KGDASH_MEMORY", "2GiB")  # what it says is said to this process
     return found
 
 
