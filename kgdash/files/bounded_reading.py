@@ -71,12 +71,34 @@ def bounded_reading(source: Any) -> Iterator[None]:
     :raises KgdashError: if memory does not suffice
     """
     size = _size(source)
-    if size is None or not _may_bound():
+    if size is None:
+        yield
+        return
+    most = min(max(_LEAST, memory_budget() // 2, _TIMES * size), _MOST)
+    shown = str(source) if isinstance(source, Path) else "the file"
+    refusal = (
+        f"{shown}: to read it takes more than {most / 2**30:.3g} GiB of memory, for {size:,} "
+        "bytes, or more than there is; if you trust it, set KGDASH_MEMORY higher, of which "
+        "half is allowed, or take a larger machine"
+    )
+    with bounded_memory(most, refusal):
+        yield
+
+
+@contextmanager
+def bounded_memory(most: int, refusal: str) -> Iterator[None]:
+    """Refuse what takes more bytes than these, beside what this process has.
+
+    Only in the main thread after `bound_readings`, and on Linux.
+
+    :param refusal: what is said if memory does not suffice
+    :raises KgdashError: then
+    """
+    if not _may_bound():
         yield
         return
     import resource
 
-    most = min(max(_LEAST, memory_budget() // 2, _TIMES * size), _MOST)
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     was_reading, limit = _state["reading"], data_memory() + most + _stacks()
     if was_reading:
@@ -92,12 +114,7 @@ def bounded_reading(source: Any) -> Iterator[None]:
         # torch has no error of its own for it, nor have threads
         if not isinstance(error, MemoryError) and not _SAID.search(str(error)):
             raise
-        shown = str(source) if isinstance(source, Path) else "the file"
-        raise KgdashError(
-            f"{shown}: to read it takes more than {most / 2**30:.3g} GiB of memory, for {size:,} "
-            "bytes, or more than there is; if you trust it, set KGDASH_MEMORY higher, of which "
-            "half is allowed, or take a larger machine"
-        ) from None
+        raise KgdashError(refusal) from None
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
         _state["reading"] = was_reading

@@ -11,7 +11,12 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries, in_order
+from kgdash.studies.queries.query_types import (
+    QUERY_TYPES,
+    AskedQueries,
+    in_order,
+    repeat_a_branch,
+)
 
 #: before a relation's name: it is followed from tail to head, as SPARQL's inverse paths have it
 BACKWARDS = "^"
@@ -94,9 +99,9 @@ def in_graph(
     """Find queries in a graph, by name, else by label, else regardless of case.
 
     A model knows the entities of its training triples only. Queries that name another entity or
-    relation, answers that it does not know, and queries left without an answer are left out and
-    counted. A query that occurs twice, its branches in whatever order, counts once, with the
-    answers of both.
+    relation, answers that it does not know, queries left without an answer, and those of which two
+    branches are the same are left out and counted. A query that occurs twice, its branches in
+    whatever order, counts once, with the answers of both.
 
     :return: queries by type, in the order of `QUERY_TYPES`, within a type in the file's; and what a
         reader should know of them
@@ -109,22 +114,32 @@ def in_graph(
     kept = known[named.owner] & (entity.ids[named.answers] >= 0)
     answered = np.bincount(named.owner[kept], minlength=len(named)) > 0
     notes = _left_out(named, entity, relation, known, answered)
-    found, turned = {}, 0
-    for number, kind in enumerate(QUERY_TYPES):
+    found, turned, repeated = {}, 0, 0
+    for number, (kind, shape) in enumerate(QUERY_TYPES.items()):
         rows = np.flatnonzero((named.kinds == number) & known & answered)
+        anchors = entity.ids[named.anchors[rows, : len(shape.branches)]]
+        relations = relation.ids[named.relations[rows, : shape.num_relations]]
+        twice = repeat_a_branch(shape, anchors, relations)
+        repeated += len(distinct_rows(np.hstack([anchors, relations])[twice]).rows)
+        rows, anchors, relations = rows[~twice], anchors[~twice], relations[~twice]
         if len(rows):
             place = np.full(len(named), -1)
             place[rows] = np.arange(len(rows))
             of = kept & (place[named.owner] >= 0)
             found[kind], others = _of_type(
                 kind,
-                entity.ids[named.anchors[rows]],
-                relation.ids[named.relations[rows]],
+                anchors,
+                relations,
                 np.stack([place[named.owner[of]], entity.ids[named.answers[of]], named.hard[of]]),
                 graph,
                 shown,
             )
             turned += others
+    if repeated:
+        notes.append(
+            "queries left out, of which two branches are the same, so that they ask what one of "
+            f"another type asks: {repeated:,}"
+        )
     if turned:
         notes.append(
             "queries that ask the same as another one, with their branches in another order, "
@@ -230,10 +245,9 @@ def _of_type(
     shown: str,
 ) -> tuple[AskedQueries, int]:
     """Return the distinct queries of a type, and how many differ from these by order alone."""
-    shape = QUERY_TYPES[kind]
-    asked = anchors[:, : len(shape.branches)], relations[:, : shape.num_relations]
-    _, first, same, _ = distinct_rows(np.hstack(in_order(shape, *asked)))
-    turned = len(distinct_rows(np.hstack(asked)).first) - len(first)
+    shape, asked = QUERY_TYPES[kind], np.hstack([anchors, relations])
+    _, first, same, _ = distinct_rows(np.hstack(in_order(shape, anchors, relations)))
+    turned = len(distinct_rows(asked).rows) - len(first)
     # Distinct queries, in the order of their first occurrence.
     order = np.argsort(first)
     place = np.empty_like(order)
@@ -253,5 +267,5 @@ def _of_type(
         )
     owner, answer = np.divmod(pairs, graph.num_entities)
     first.sort()
-    queries = AskedQueries(shape, asked[0][first], asked[1][first], owner, answer, hard)
+    queries = AskedQueries(shape, anchors[first], relations[first], owner, answer, hard)
     return queries, turned

@@ -82,6 +82,11 @@ QUERY_TYPES = {
 }
 
 
+def are_alike(kind: QueryType) -> bool:
+    """Tell whether a type has several branches that may stand in any order."""
+    return len(kind.branches) > 1 and max(kind.branches) == 1
+
+
 def in_order(
     kind: QueryType, anchors: np.ndarray, relations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -89,15 +94,26 @@ def in_order(
 
     :param anchors: int64, ``(n, branches)``
     :param relations: int64, ``(n, kind.num_relations)``
-    :return: both by ids of anchors, then of relations, where all branches have one relation; those
-        of another type as they are
+    :return: both by ids of anchors, then of relations, where branches are alike; else as they are
     """
-    branches = len(kind.branches)
-    if branches == 1 or max(kind.branches) > 1:
+    if not are_alike(kind):
         return anchors, relations
+    branches = len(kind.branches)
     order = np.lexsort((relations[:, :branches], anchors), axis=1)
     before = np.take_along_axis(relations[:, :branches], order, axis=1)
     return np.take_along_axis(anchors, order, axis=1), np.hstack([before, relations[:, branches:]])
+
+
+def repeat_a_branch(kind: QueryType, anchors: np.ndarray, relations: np.ndarray) -> np.ndarray:
+    """Tell which queries have one branch twice, and so ask what a query of another type asks.
+
+    :return: bool, ``(n,)``
+    """
+    if not are_alike(kind):
+        return np.zeros(len(anchors), dtype=bool)
+    anchors, relations = in_order(kind, anchors, relations)
+    same = (np.diff(anchors) == 0) & (np.diff(relations[:, : anchors.shape[1]]) == 0)
+    return same.any(axis=1)
 
 
 def in_words(names: Iterable[str]) -> dict[str, str]:
