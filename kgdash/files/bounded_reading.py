@@ -87,7 +87,7 @@ def bounded_reading(source: Any) -> Iterator[None]:
 
 @contextmanager
 def bounded_memory(most: int, refusal: str) -> Iterator[None]:
-    """Refuse what takes more bytes than these, beside what this process has.
+    """Refuse what takes more bytes than these, and than 1 GiB, beside what this process has.
 
     Only in the main thread after `bound_readings`, and on Linux.
 
@@ -100,7 +100,7 @@ def bounded_memory(most: int, refusal: str) -> Iterator[None]:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    was_reading, limit = _state["reading"], data_memory() + most + _stacks()
+    was_reading, limit = _state["reading"], data_memory() + max(_LEAST, most) + _stacks()
     if was_reading:
         limit = max(limit, soft)
     ceiling = hard if was_reading else soft
@@ -110,8 +110,8 @@ def bounded_memory(most: int, refusal: str) -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
     try:
         yield
-    except (MemoryError, RuntimeError) as error:
-        # torch has no error of its own for it, nor have threads
+    except (MemoryError, RuntimeError, KgdashError) as error:
+        # torch has no error of its own for it, nor have threads; training tells what PyKEEN said
         if not isinstance(error, MemoryError) and not _SAID.search(str(error)):
             raise
         raise KgdashError(refusal) from None

@@ -25,7 +25,7 @@ from kgdash.runs.softmax_training import SOFTMAX, train_softmax
 from kgdash.scoring.build_model import scoring_state, skeleton
 from kgdash.scoring.model_spec import ModelSpec, Scalar, check_arguments
 from kgdash.scoring.pykeen_scorer import best_device
-from kgdash.scoring.reckoned_memory import check_batch, check_made
+from kgdash.scoring.reckoned_memory import check_batch, check_made, most_for_training
 from kgdash.scoring.turning import check_turning
 
 #: called after each epoch with its number (≥ 1), its mean loss, the model and its MRR on valid
@@ -177,10 +177,11 @@ def fit(
     return _fit_with_pykeen(graph, config, progress, watch)
 
 
-def check_memory(graph: KnowledgeGraph, config: TrainingConfig, of_run: str = "") -> None:
+def check_memory(graph: KnowledgeGraph, config: TrainingConfig, of_run: str = "") -> int:
     """Refuse a configuration that takes more memory than there is, or than a run's own words may.
 
     :param of_run: the run that says how it was trained, which a stranger may have written
+    :return: the bytes that it may take, of which it does not take more as far as is known before
     :raises KgdashError: if it does, or PyKEEN can not build its model
     """
     where = f"training in run.json of run {of_run}" if of_run else "train"
@@ -189,10 +190,12 @@ def check_memory(graph: KnowledgeGraph, config: TrainingConfig, of_run: str = ""
     check_made(model, where)
     rows = min(len(triples) * (1 + spec.create_inverse_triples), config.batch_size or 256)
     each = config.negative_sampler_kwargs.get("num_negs_per_pos", 1)
+    most = most_for_training(is_own=not of_run)
     if best_device().type == "cpu":  # others refuse by themselves
         with suppress(KeyError):  # softmax takes its batches in parts; PyKEEN refuses what is none
             loop = training_loop_resolver.lookup(config.training_loop)
-            check_batch(model, (loop.__name__, rows, each), where, is_own=not of_run)
+            check_batch(model, (loop.__name__, rows, each), where, most)
+    return most
 
 
 def _fit_with_pykeen(
@@ -201,10 +204,7 @@ def _fit_with_pykeen(
     spec = config.spec()
     factories = _factories(graph, spec.create_inverse_triples)
     listener = _Report(progress, config.epochs, watch)
-    training_kwargs: dict[str, Any] = {"num_epochs": config.epochs, "callbacks": [listener]}
-    training_kwargs["use_tqdm"] = False
-    if config.batch_size:
-        training_kwargs["batch_size"] = config.batch_size
+    course = {"num_epochs": config.epochs, "batch_size": config.batch_size or None}
     sampler: dict[str, Any] = {}
     if config.negative_sampler and config.training_loop.lower() == "slcwa":
         sampler = {
@@ -228,7 +228,7 @@ def _fit_with_pykeen(
             optimizer=config.optimizer,
             optimizer_kwargs=dict(config.optimizer_kwargs) or None,
             training_loop=config.training_loop,
-            training_kwargs=training_kwargs,
+            training_kwargs=course | {"callbacks": [listener], "use_tqdm": False},
             random_seed=config.random_seed,
             evaluator_kwargs={"clear_on_finalize": True},
             evaluation_kwargs={"use_tqdm": False},

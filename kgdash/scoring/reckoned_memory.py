@@ -27,12 +27,9 @@ KINDS = ("entity_representations", "relation_representations")
 #: loops that do not score all tails alone
 _BY_NEGATIVES, _BOTH_SIDES = "SLCWATrainingLoop", "SymmetricLCWATrainingLoop"
 
-#: how many times what is made to score training takes, which keeps it; and the memory budget a
-#: machine is taken to have that does not say
-_KEPT, _UNKNOWN = 2, 4
-
-#: rows and negatives of a batch that many runs have
-_USUAL = 256
+#: how many times what is made to score training takes, which keeps it; and the memory budget that
+#: a run's own words may take, as any worker of a server, or a machine has that does not say
+_KEPT, _TIMES = 2, 4
 
 
 def made_bytes(model: Any) -> int:
@@ -104,13 +101,22 @@ def most_bytes(call: Callable[[], Any], learns: bool = False) -> int | None:
     return counting.most
 
 
-def check_batch(model: Any, batch: tuple[str, int, Any], where: str, is_own: bool = True) -> None:
-    """Refuse a batch whose training takes more memory than it may, as far as it can be reckoned.
+def most_for_training(is_own: bool = True) -> int:
+    """Return the bytes that training may take.
 
-    It may take `memory_budget`, and what is free if it is the user's own, or no larger than usual.
+    The user's own may take what is free, and `memory_budget`; as a run says, which may be a
+    stranger's, four times `memory_budget`.
+    """
+    most = memory_budget()
+    return max(most, free_memory() or _TIMES * most) if is_own else _TIMES * most
+
+
+def check_batch(model: Any, batch: tuple[str, int, Any], where: str, most: int) -> None:
+    """Refuse a batch whose training takes more memory than it may, as far as it can be reckoned.
 
     :param batch: name of PyKEEN's loop, which scores negatives of each row, all tails, or heads as
         well; its rows; and the negatives of each
+    :param most: bytes, of `most_for_training`
     :raises KgdashError: if it takes more, or has no negatives
     """
     loop, rows, negatives = batch
@@ -119,9 +125,6 @@ def check_batch(model: Any, batch: tuple[str, int, Any], where: str, is_own: boo
             f"{where}: expected 1 negative or more for each triple; found {negatives!r:.40}"
         )
     taken = _batch_bytes(model, loop, rows, negatives)
-    most = memory_budget()
-    if is_own or max(rows, negatives) <= _USUAL:
-        most = max(most, free_memory() or _UNKNOWN * most)
     if taken > most:
         by = f"{negatives:,} negatives" if loop == _BY_NEGATIVES else "all entities"
         raise KgdashError(

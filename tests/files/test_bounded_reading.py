@@ -12,7 +12,12 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files import bounded_reading as bounds
-from kgdash.files.bounded_reading import bound_readings, bounded_reading, reads
+from kgdash.files.bounded_reading import (
+    bound_readings,
+    bounded_memory,
+    bounded_reading,
+    reads,
+)
 from kgdash.files.memory import data_memory
 from tests.support.paths import ROOT
 
@@ -58,6 +63,15 @@ def test_a_larger_file_forty_times_its_size(tmp_path):
         assert len(make(source, 2 * GIB))
         with pytest.raises(KgdashError, match=r"2\.5 GiB"):
             make(source, 3 * GIB)
+
+
+@pytest.mark.parametrize("most", [2 * GIB, 1])
+def test_any_work_may_take_so_much_and_one_gib(most):
+    with bounded_memory(most, "so much"):
+        assert len(np.empty(GIB // 2, np.int8))
+    with pytest.raises(KgdashError, match="so much"), bounded_memory(most, "so much"):
+        np.empty(most + 2 * GIB, np.int8)
+    assert len(np.empty(4 * GIB, np.int8))
 
 
 def test_a_file_larger_than_all_memory(monkeypatch, small):

@@ -68,10 +68,11 @@ def audit(
     given: dict[str, Any] = {"model.embedding_dim": dim, "training.batch_size": batch_size}
     given |= {"optimizer.lr": learning_rate, "training.num_epochs": epochs}
     if model is None:
-        graph, config = _of_run(source, dataset, epochs)
+        graph, config, of_run = _of_run(source, dataset, epochs)
     else:
         graph, config = _of_dataset(source, model, given, (loss, loop, set_ or []))
-    plan, folder = AuditPlan(config, folds, seed), workdir or default_workdir()
+        of_run = ""
+    plan, folder = AuditPlan(config, folds, seed, of_run), workdir or default_workdir()
     progress = terminal(f"audit of {graph.name}")
     about: dict[str, Any] = {"graph": graph.name, "training": config.record(), "folds": folds}
     about |= {"seed": seed, "workdir": str(folder)}
@@ -91,7 +92,7 @@ def audit(
 
 def _of_run(
     source: str, dataset: str | None, epochs: int | None
-) -> tuple[KnowledgeGraph, TrainingConfig]:
+) -> tuple[KnowledgeGraph, TrainingConfig, str]:
     from dataclasses import replace
 
     from kgdash.studies.audit.of_run import config_of_run
@@ -101,7 +102,8 @@ def _of_run(
     except KgdashError as error:
         raise KgdashError(f"{error}; to audit a dataset, add --model") from error
     config = config_of_run(run)
-    return run.graph, config if epochs is None else replace(config, epochs=epochs)
+    changed = config if epochs is None else replace(config, epochs=epochs)
+    return run.graph, changed, run.name
 
 
 def _of_dataset(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import bounded_memory
 from kgdash.files.table_cache import replace_table, stored_table
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.folds import Fold, cut_folds
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.runs.training import TrainingConfig
+from kgdash.runs.training import TrainingConfig, check_memory
 from kgdash.statistics.rounding import rounded
 from kgdash.studies.correlation.fold_runs import fold_run, is_trained
 
@@ -40,12 +42,26 @@ class AuditPlan:
     """How models are trained that do not see what they judge.
 
     ``config``: of each training; fold i has its random seed plus i. ``folds``, ≥ 2, and ``seed`` of
-    the cut are of `cut_folds`.
+    the cut are of `cut_folds`. ``of_run``: the run that says how it was trained, as it is now; a
+    stranger may have written that, so that it has a bound of memory.
     """
 
     config: TrainingConfig
     folds: int = 5
     seed: int = 0
+    of_run: str = ""
+
+    def bounded(self, graph: KnowledgeGraph) -> AbstractContextManager[None]:
+        """Bound the memory of training on a graph as a run says (`bounded_memory`)."""
+        if not self.of_run:
+            return nullcontext()
+        most = check_memory(graph, self.config, self.of_run)
+        return bounded_memory(
+            most,
+            f"training as run.json of run {self.of_run} says takes more than {most / 2**30:.3g} "
+            "GiB of memory: set KGDASH_MEMORY to more if you trust it, of which it may take four "
+            "times as much; or give its dataset instead, and say how to train",
+        )
 
 
 def no_word(fold: Fold, held: np.ndarray, run: Run, before: bool) -> None:
@@ -80,7 +96,8 @@ def cross_fit(
     for (fold, held), report in zip(folds, phases(progress, costs), strict=True):
         training, judging = phases(report, [0.9, 0.1])
         before = is_trained(workdir, fold, plan.config)
-        run = fold_run(workdir, fold, plan.config, training)
+        with plan.bounded(graph):
+            run = fold_run(workdir, fold, plan.config, training)
         on_fold(fold, held, run, before)
         # The same model on the whole graph: what it knows is no negative.
         judged = replace(run, graph=graph).relik(triples=held, progress=judging)

@@ -39,7 +39,7 @@ def audit(
     :return: as `cross_fit`
     :raises KgdashError: as `cross_fit` and `config_of_run`
     """
-    plan = AuditPlan(config_of_run(run), folds, seed)
+    plan = AuditPlan(config_of_run(run), folds, seed, run.name)
     return cross_fit(run.graph, plan, workdir or default_workdir(), progress)
 
 

@@ -95,6 +95,7 @@ def fold_run(workdir: Path, fold: Fold, config: TrainingConfig, progress: Progre
 
 def _train(fold: Fold, config: TrainingConfig, folder: Path, progress: Progress) -> None:
     check_free(folder)
+    progress(0.0, 1.0)  # an epoch may take minutes
     with draft_folder(folder) as draft:  # where nobody else comes
         made = draft / folder.name
         train(fold.graph, config, made, progress)

@@ -2,17 +2,20 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import kgdash
 from kgdash.errors import KgdashError
+from kgdash.files import bounded_reading
 from kgdash.graph.datasets import load_dataset
 from kgdash.runs.bundled import bundled_names
 from kgdash.runs.training import TrainingConfig, train
 from kgdash.scoring import reckoned_memory
+from kgdash.studies.audit import cross_fitting
 from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit
-from kgdash.studies.audit.of_run import config_of_run, latest_audit
+from kgdash.studies.audit.of_run import audit, config_of_run, latest_audit
 
 CONFIG = TrainingConfig("TransE", {"embedding_dim": 4}, epochs=1, batch_size=512, random_seed=3)
 
@@ -78,6 +81,17 @@ def test_a_batch_that_would_fill_the_memory(said, monkeypatch):
         config_of_run(strange)
     with pytest.raises(KgdashError, match="not audited yet"):
         latest_audit(strange)
+
+
+def test_what_can_not_be_reckoned_is_bounded(monkeypatch, tmp_path):
+    """Losses by pairs, and filters of negatives, took gigabytes of a run of 1 MB."""
+    monkeypatch.setattr(bounded_reading, "_state", {"bounds": False, "reading": False})
+    bounded_reading.bound_readings()
+    monkeypatch.setenv("KGDASH_MEMORY", "256M")
+    monkeypatch.setattr(cross_fitting, "fold_run", lambda *_: np.empty(3 * 2**30, np.int8))
+    said = r"training as run.json of run umls-transe says takes more than 1 GiB of memory"
+    with pytest.raises(KgdashError, match=said):
+        audit(kgdash.load("umls-transe"), 2, workdir=tmp_path)
 
 
 @pytest.mark.parametrize("name", [n for n in bundled_names() if n.startswith("umls-")])
