@@ -32,6 +32,11 @@ _BY_NEGATIVES, _BOTH_SIDES = "SLCWATrainingLoop", "SymmetricLCWATrainingLoop"
 _KEPT, _TIMES = 2, 4
 
 
+#: edges times relations that RGCN may have: PyKEEN looks through all edges for each relation, which
+#: takes 2 s for 10⁹ of one core
+_MOST_WEIGHED = 10**10
+
+
 def made_bytes(model: Any) -> int:
     """Return what is made at once to score: of all edges (CompGCN), or of all relations (RGCN).
 
@@ -40,21 +45,32 @@ def made_bytes(model: Any) -> int:
     """
     own = list(getattr(model, KINDS[0], ()))
     width = max((math.prod(each.shape) for each in own), default=0)
-    edges = [t.shape[-1] for n, t in model.state_dict().items() if n.endswith(".edge_index")]
+    edges = _num_edges(model, ".edge_index")
     looked_up = {id(m) for m in model.modules() if isinstance(m, Embedding)} | set(map(id, own))
     inner = [m for m in model.modules() if isinstance(m, Representation)]
     made = [m.max_id * math.prod(m.shape) for m in inner if id(m) not in looked_up]
     layers = [m for m in model.modules() if isinstance(m, Decomposition)]
     stacked = max((m.num_relations * m.input_dim for m in layers), default=0) * model.num_entities
-    along = 3 * max(edges, default=0) * width + max(made, default=0)
+    along = 3 * edges * width + max(made, default=0)
     return 4 * along + 2 * stacked * max(4, len(layers))
+
+
+def _num_edges(model: Any, name: str) -> int:
+    return max((t.shape[-1] for n, t in model.state_dict().items() if n.endswith(name)), default=0)
 
 
 def check_made(model: Any, where: str) -> None:
     """Refuse few weights, and many edges or relations, of which scoring would fill the memory.
 
-    :raises KgdashError: if that takes more than `memory_budget`, or half of it for visitors
+    :raises KgdashError: if that takes more than `memory_budget`, or half of it for visitors; or
+        minutes before the first score
     """
+    if (edges := _num_edges(model, ".edge_types")) * model.num_relations > _MOST_WEIGHED:
+        raise KgdashError(
+            f"{where}: PyKEEN looks through all of its {edges:,} edges for each of its "
+            f"{model.num_relations:,} relations; expected {_MOST_WEIGHED:,} at most, edges times "
+            "relations: take fewer of them, or another model"
+        )
     found, most = made_bytes(model), memory_budget() // (1 if visitor().is_local else 2)
     if found > most:
         raise KgdashError(
