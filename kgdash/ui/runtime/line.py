@@ -280,9 +280,8 @@ class Line:
         """Tell whether a call was paused long and may hold an awaited lock."""
         if ticket.worker is None or ticket.since is not None or self._was_early:
             return False
-        waits = (each.worker is not None and each.worker.waits for each in self._tickets)
         is_long = time.monotonic() - ticket.paused >= _HELD_UP
-        return is_long and (locks_awaited() > 0 or any(waits))
+        return is_long and (locks_awaited() > 0 or any(each.waits for each in self._tickets))
 
 
 #: the line of so many workers, made once
