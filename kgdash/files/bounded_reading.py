@@ -10,7 +10,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from itertools import islice
 from pathlib import Path
@@ -81,7 +81,7 @@ def bounded_reading(source: Any) -> Iterator[None]:
         "bytes, or more than there is; if you trust it, set KGDASH_MEMORY higher, of which "
         "half is allowed, or take a larger machine"
     )
-    with bounded_memory(most, refusal):
+    with _bounded(most, refusal):
         yield
 
 
@@ -89,11 +89,17 @@ def bounded_reading(source: Any) -> Iterator[None]:
 def bounded_memory(most: int, refusal: str) -> Iterator[None]:
     """Refuse what takes more bytes than these, and than 1 GiB, beside what this process has.
 
-    Only in the main thread after `bound_readings`, and on Linux.
+    Only in the main thread after `bound_readings`, and on Linux. Within another bound that holds.
 
     :param refusal: what is said if memory does not suffice
     :raises KgdashError: then
     """
+    with nullcontext() if _state["reading"] else _bounded(most, refusal):
+        yield
+
+
+@contextmanager
+def _bounded(most: int, refusal: str) -> Iterator[None]:
     if not _may_bound():
         yield
         return

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -125,14 +126,14 @@ def _is_crowded(content: bytes, texts: int, numbers: int, parts: int) -> bool:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse JSON of which every text can be written again.
+    """Parse JSON of which every text can be written again, and which says each thing once.
 
-    :raises ValueError: if it is not valid JSON, or holds half of a pair of surrogates
+    :raises ValueError: if it is not valid JSON, holds half of a pair of surrogates, or a key twice
     :raises RecursionError: if it is nested too deep
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8")
-    value = json.loads(text)
+    value = json.loads(text, object_pairs_hook=_said_once)
     if _SURROGATE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -140,6 +141,15 @@ def parse_json(text: str | bytes) -> Any:
             half = f"\\u{ord(error.object[error.start]):04x}"
             raise ValueError(f"{half} is half of a character; write the whole one") from None
     return value
+
+
+def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object: of what stands twice Python takes the last, and others the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"key {key!r:.100} stands twice in an object; keep one")
+    return found
 
 
 def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:

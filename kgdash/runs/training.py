@@ -15,6 +15,7 @@ from pykeen.triples import TriplesFactory
 from pykeen.version import get_version
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import bounded_memory
 from kgdash.formats.run_directory import check_free, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
@@ -173,8 +174,10 @@ def fit(
             f"loop.{min(config.loop_kwargs)}: only for the training loop {SOFTMAX}; "
             f"found {config.training_loop}"
         )
-    check_memory(graph, config)
-    return _fit_with_pykeen(graph, config, progress, watch)
+    most = check_memory(graph, config)
+    free = f"train: to train {config.model} takes more memory than is free, {most / 2**30:.3g} GiB"
+    with bounded_memory(most, f"{free}: take a smaller batch, fewer dimensions or another loss"):
+        return _fit_with_pykeen(graph, config, progress, watch)
 
 
 def check_memory(graph: KnowledgeGraph, config: TrainingConfig, of_run: str = "") -> int:
@@ -246,17 +249,14 @@ def _fit_with_pykeen(
 
 
 def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory]:
-    entities = {name: i for i, name in enumerate(graph.entities)}
-    relations = {name: i for i, name in enumerate(graph.relations)}
+    names = [{name: i for i, name in enumerate(of)} for of in (graph.entities, graph.relations)]
     parts = {
         "train": (graph.splits["train"], inverse),
         "valid": (graph.splits["valid"], False),
         "one": (graph.splits["train"][:1], False),
     }
     return {
-        name: TriplesFactory(
-            torch.from_numpy(triples), entities, relations, create_inverse_triples=create
-        )
+        name: TriplesFactory(torch.from_numpy(triples), *names, create_inverse_triples=create)
         for name, (triples, create) in parts.items()
     }
 

@@ -74,6 +74,12 @@ def test_any_work_may_take_so_much_and_one_gib(most):
     assert len(np.empty(4 * GIB, np.int8))
 
 
+def test_within_another_bound_that_holds():
+    inner = bounded_memory(8 * GIB, "inner")
+    with pytest.raises(KgdashError, match="outer"), bounded_memory(GIB, "outer"), inner:
+        np.empty(2 * GIB, np.int8)
+
+
 def test_a_file_larger_than_all_memory(monkeypatch, small):
     monkeypatch.setattr(bounds, "_size", lambda _: 2**63)
     assert len(make(small, GIB))

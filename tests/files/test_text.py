@@ -22,6 +22,14 @@ def test_json_as_it_is():
     assert parse_json('"\\\\ud83d"') == "\\ud83d"
 
 
+@pytest.mark.parametrize("text", ['{"a":1,"a":2}', '{"x":[{"a":1,"b":2,"\\u0061":1}]}'])
+def test_a_key_that_stands_twice_is_refused(text):
+    """Of two Python takes the last, and other libraries may take the first."""
+    with pytest.raises(ValueError, match="key 'a' stands twice"):
+        parse_json(text)
+    assert parse_json('{"a":{"a":1},"A":[{"a":1},{"a":1}]}')["A"] == [{"a": 1}] * 2
+
+
 @pytest.mark.parametrize(
     "text", ['"\\ud83d"', '{"\\uDE00": 1}', '["\\ude00\\ud83d"]', b'"\xed\xa0\xbd"']
 )

@@ -3,11 +3,14 @@
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files import bounded_reading
 from kgdash.graph.datasets import load_dataset
 from kgdash.ranking.metrics import metrics
+from kgdash.runs import training
 from kgdash.runs.loading import load
 from kgdash.runs.training import TrainingConfig, train
 from kgdash.studies.classification.given_negatives import find_negatives
@@ -49,6 +52,20 @@ def test_a_run_that_can_be_loaded(graph, tmp_path, options, inverse):
     assert told == sorted(told)
     assert told[0] == pytest.approx(0.95 / 2)
     assert told[-1] == pytest.approx(1)
+
+
+def test_it_takes_no_more_memory_than_is_free(graph, tmp_path, monkeypatch):
+    """PyKEEN's losses by pairs take gigabytes where a head has thousands of tails."""
+    monkeypatch.setattr(bounded_reading, "_state", {"bounds": True, "reading": False})
+    monkeypatch.setattr(training, "most_for_training", lambda is_own: 2**30)
+
+    def watch(*_):
+        np.empty(2**32, np.int8)
+
+    config = TrainingConfig(**TRANSE, epochs=1)
+    with pytest.raises(KgdashError, match="train TransE takes more memory than is free, 1 GiB"):
+        train(graph, config, tmp_path / "run", watch=watch)
+    assert not os.listdir(tmp_path)
 
 
 def test_a_folder_of_triples_is_found_again(tmp_path):

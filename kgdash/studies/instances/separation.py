@@ -66,7 +66,8 @@ def separation(
     groundings of one answer share triples. p-values are of the two-sided Mann–Whitney test, which
     takes instances as independent. A figure that is not defined (an interval of one question and
     answer, the AUC of one class, Cohen's d without spread) is NaN. The row "all" pools the
-    instances; where groups differ in level, it says less than the groups do.
+    instances; where groups differ in level, it says less than the groups do. It has no p-value:
+    what several rules predict is an instance of each, so that they are not independent.
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
@@ -78,8 +79,8 @@ def separation(
         half); ``auc_chance`` (what random values have: of the mean 0.5, of the greatest
         `auc_by_counts` of the groundings); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]);
         ``average_precision, ap_low, ap_high`` (in [0, 1]; chance is ``share_true``); ``cohens_d``
-        (pooled standard deviation); ``p`` and ``p_holm`` (corrected for the number of groups; NaN
-        for "all")
+        (pooled standard deviation); ``p`` and ``p_holm`` (corrected for the number of groups; both
+        NaN for "all")
     :raises KgdashError: on an unknown measure or choice
     """
     compared = compare_measures(table, (measure,), aggregate, bootstrap, order)
@@ -289,5 +290,6 @@ def _table(rows: list[dict], chance: dict[Hashable, float]) -> pd.DataFrame:
     """Make a table of rows, the one over all groups last, with the AUC by chance of each group."""
     table = pd.DataFrame(rows)
     table.insert(list(table).index("cliffs_delta"), "auc_chance", table["group"].map(chance))
-    table["p_holm"] = np.append(holm(table["p"].to_numpy()[:-1]), np.nan)
+    table.loc[table.index[-1], "p"] = np.nan
+    table["p_holm"] = holm(table["p"].to_numpy())
     return table

@@ -5,7 +5,7 @@ Defined in numbers.md#9-rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -21,6 +21,7 @@ from kgdash.studies.instances.instances import (
 from kgdash.studies.labelling.events import Event, Labelling
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import in_labels, triple_ids
+from kgdash.studies.rules.rule import Rule, parsed_rules
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
@@ -43,13 +44,14 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
     """Return the judged predictions as instances; else like `labelled_instances`."""
     rows: list[tuple] = []
     described: list[tuple[int, str, str]] = []
+    named = _first_names(labelling, graph)
     for event in labelling.labels().values():
         if event.triple is None:
             continue
         head, relation, tail = ids = triple_ids(event.triple, graph)
         question = tail_question(graph, head, relation)
         answer = graph.entity_lookup.distinct_label(tail)
-        for rule, bodies in _distinct(event, ids, graph):
+        for rule, bodies in _distinct(event, ids, graph, named):
             number = len(described)
             described.append((number, question, answer))
             for number_of, body in enumerate(bodies):
@@ -72,15 +74,26 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
     )
 
 
-def _distinct(event: Event, ids: _Ids, graph: KnowledgeGraph) -> Iterator[tuple[str, list]]:
+def _distinct(
+    event: Event, ids: _Ids, graph: KnowledgeGraph, named: Mapping[str, str]
+) -> Iterator[tuple[str, list]]:
     """Yield rules that predict a triple, and their bodies, by ids: what says the same once."""
     said = set()
     for found in event.groundings:
+        rule = named[found.rule]
         bodies = [[triple_ids(t, graph) for t in body] for body in found.groundings or ((),)]
-        what = found.rule, frozenset(frozenset((*body, ids)) for body in bodies)
+        what = rule, frozenset(frozenset((*body, ids)) for body in bodies)
         if what not in said:
             said.add(what)
-            yield found.rule, bodies
+            yield rule, bodies
+
+
+def _first_names(labelling: Labelling, graph: KnowledgeGraph) -> dict[str, str]:
+    """Map the text of each rule to how it was first written, whatever its variables are called."""
+    events = labelling.labels().values()
+    texts = dict.fromkeys(found.rule for event in events for found in event.groundings)
+    parsed, first = parsed_rules(texts, graph), dict[Rule | str, str]()
+    return {text: first.setdefault(parsed.get(text, text), text) for text in texts}
 
 
 def label_table(labelling: Labelling, graph: KnowledgeGraph) -> pd.DataFrame:

@@ -99,6 +99,23 @@ def test_what_a_rule_says_again_counts_once():
     pd.testing.assert_frame_equal(again.triples, found.triples)
 
 
+def test_rules_whose_variables_have_other_names_are_one():
+    rule, other = "?x  r0  ?y   => ?x  r1  ?y", "?c  r0  ?d   => ?c  r1  ?d"
+    body = (("e0", "r0", "e2"),)
+    events = [
+        Event(LABEL, ("e0", "r1", "e2"), True, groundings=(RuleGroundings(rule, (body,)),) * 2),
+        Event(LABEL, ("e1", "r1", "e2"), True, groundings=(RuleGroundings(other, ()),)),
+        Event(
+            LABEL,
+            ("e2", "r1", "e2"),
+            True,
+            groundings=tuple(RuleGroundings(each, ()) for each in (other, rule, "mine")),
+        ),
+    ]
+    found = instances_of_labels(Labelling.replay(events), GRAPH)
+    assert found.table["group"].tolist() == [rule, rule, rule, "mine"]
+
+
 def test_answers_of_one_label_are_told_apart():
     graph = replace(GRAPH, entity_labels=("same",) * GRAPH.num_entities)
     shown = (RuleGroundings("A", ()),)
