@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -123,13 +123,12 @@ def train(
     report = phases(progress, [0.95, 0.05])
     start = time.monotonic()
     result = fit(graph, config, report[0], watch)
-    seconds = time.monotonic() - start
     state = scoring_state(result.model)
     training = {
         "dataset": graph.name,
         **config.record(),
         "losses": result.losses,
-        "seconds": round(seconds, 1),
+        "seconds": round(time.monotonic() - start, 1),
         **result.record,
     }
     if search is not None:
@@ -176,7 +175,9 @@ def fit(
         )
     most = check_memory(graph, config)
     free = f"train: to train {config.model} takes more memory than is free, {most / 2**30:.3g} GiB"
-    with bounded_memory(most, f"{free}: take a smaller batch, fewer dimensions or another loss"):
+    refusal = f"{free}: take a smaller batch, fewer dimensions or another loss"
+    on_cpu = best_device().type == "cpu"  # others refuse by themselves, and reserve what they map
+    with bounded_memory(most, refusal) if on_cpu else nullcontext():
         return _fit_with_pykeen(graph, config, progress, watch)
 
 
@@ -194,7 +195,7 @@ def check_memory(graph: KnowledgeGraph, config: TrainingConfig, of_run: str = ""
     rows = min(len(triples) * (1 + spec.create_inverse_triples), config.batch_size or 256)
     each = config.negative_sampler_kwargs.get("num_negs_per_pos", 1)
     most = most_for_training(is_own=not of_run)
-    if best_device().type == "cpu":  # others refuse by themselves
+    if best_device().type == "cpu":
         with suppress(KeyError):  # softmax takes its batches in parts; PyKEEN refuses what is none
             loop = training_loop_resolver.lookup(config.training_loop)
             check_batch(model, (loop.__name__, rows, each), where, most)
