@@ -57,7 +57,7 @@ def read_pykeen_directory(
         _check_names("relations", vocabulary[1], graph.relations, folder, graph)
         if vocabulary != (tuple(graph.entities), tuple(graph.relations)):
             graph = load_dataset(dataset, vocabulary)
-    notes += _compare_training(folder, graph)
+    notes += _compare_training(folder, graph, has_names=vocabulary is not None)
     if pickled.kept:
         notes.append(KEPT)
     return graph, pickled, training_record(folder), tuple(notes)
@@ -135,8 +135,11 @@ def _check_names(
     )
 
 
-def _compare_training(folder: Path, graph: KnowledgeGraph) -> list[str]:
-    """Say so if the model was trained on other triples than the dataset's training split."""
+def _compare_training(folder: Path, graph: KnowledgeGraph, has_names: bool) -> list[str]:
+    """Say so if the model was trained on other triples than the dataset's training split.
+
+    :raises KgdashError: if there are no names, and by the dataset's numbers some are none of it
+    """
     path = folder / "training_triples" / "numeric_triples.tsv.gz"
     if not path.is_file():
         return []
@@ -158,6 +161,13 @@ def _compare_training(folder: Path, graph: KnowledgeGraph) -> list[str]:
         trained = triple_array(np.array(numbers, dtype=np.int64).reshape(-1, 3), graph)
     except KgdashError as error:
         raise KgdashError(f"{path}: {error}") from None
+    if not has_names and not (found := graph.known().contains(trained)).all():
+        raise KgdashError(
+            f"{path}: with entities and relations in sorted order {int((~found).sum()):,} of "
+            f"{len(trained):,} triples are none of dataset {graph.name}, so that they are numbered "
+            "otherwise, or it is another: put entity_to_id.tsv.gz and relation_to_id.tsv.gz (id, "
+            "label) beside it, as PyKEEN's TriplesFactory writes them"
+        )
     inside = {s: int(graph.known((s,)).contains(trained).sum()) for s in SPLITS}
     if inside["train"] == len(trained) == len(graph.splits["train"]):
         return []

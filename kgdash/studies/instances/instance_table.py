@@ -29,7 +29,7 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_listed, check_written_out
-from kgdash.files.table import to_csv
+from kgdash.files.table import to_csv, too_long
 from kgdash.files.text import decode_text, first_printed, read_content, table_rows
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
@@ -103,13 +103,17 @@ def read_rule_table(
     return _instances(table, names, graph, shown)
 
 
-def write_rule_table(instances: Instances, graph: KnowledgeGraph, extension: str = ".tsv") -> str:
+def write_rule_table(
+    instances: Instances, graph: KnowledgeGraph, extension: str = ".tsv", most: int | None = None
+) -> str:
     """Write instances in the format above, entities and relations by name.
 
     Reading it back gives the same instances, numbered alike.
 
     :param extension: ".csv" for commas, else tabs
-    :raises KgdashError: if a name or rule holds a tab or a line break, or is empty
+    :param most: characters that names and rules may have together
+    :raises KgdashError: if a name or rule holds a tab or a line break, or is empty, or there are
+        more
     """
     rows = instances.triples
     table = pd.DataFrame(
@@ -125,8 +129,11 @@ def write_rule_table(instances: Instances, graph: KnowledgeGraph, extension: str
             "predicted_side": rows["predicted_side"].astype(object),
         }
     )
-    for column in ("rule", "head", "relation", "tail"):
-        for value in table[column].unique():
+    texts = table[["rule", "head", "relation", "tail"]]
+    if most is not None and sum(int(texts[each].map(len).sum()) for each in texts) > most:
+        raise too_long(most)
+    for column in texts:
+        for value in texts[column].unique():
             if value != value.strip() or not value or set(value) & set("\t\r\n"):
                 raise KgdashError(
                     f"{column} {value!r} can not stand in a tab-separated table: it is empty, or "

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
+from sys import intern
 from typing import IO, Any
 
 from kgdash.errors import KgdashError
@@ -37,8 +38,8 @@ _FORMAT, _VERSION = "kgdash-labels", 1
 #: how a journal begins, of which a process that died may have left a part
 _BEGIN = f'{{"format":"{_FORMAT}","version":{_VERSION},'.encode()
 
-#: bytes at which a journal is refused
-_MAX_BYTES = 256 * 2**20
+#: bytes at which a journal is refused, and a visitor's, which pages read
+_MAX_BYTES, _VISITORS = 2**28, 2**24
 
 
 def journal_file(graph: KnowledgeGraph) -> Path:
@@ -73,23 +74,30 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
             before, line = _read(path, graph), _line(_to_json(event))
-            with open_own(path, _MAX_BYTES, adding=True) as stream:
+            with open_own(path, _most_bytes(), adding=True) as stream:
                 _check_head(path, stream)
                 _drop_torn_line(stream)
                 if not (size := stream.seek(0, os.SEEK_END)):
                     head = {"format": _FORMAT, "version": _VERSION, "graph": graph.name}
                     line = _line(head) + line
-                if size + len(line) > _MAX_BYTES:
-                    raise KgdashError(
-                        f"{path} is full: remove labels that are done with, or move it"
-                    )
+                if size + len(line) > _most_bytes():
+                    raise KgdashError(f"{_shown(path)} is full: move it away to begin anew")
                 stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
             sync(path.parent)
     except OSError as error:
-        raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
+        raise KgdashError(f"can not write {_shown(path)}: {error.strerror or error}") from error
     return before.then(event)
+
+
+def _most_bytes() -> int:
+    return _MAX_BYTES if visitor().is_local else _VISITORS
+
+
+def _shown(path: Path) -> str:
+    """Name a journal to who reads of it: visitors know nothing of the server's folders."""
+    return str(path) if visitor().is_local else "the journal of your labels"
 
 
 def _lock(path: Path) -> Path:
@@ -106,11 +114,12 @@ def _check_head(path: Path, stream: IO[bytes]) -> None:
     line = stream.readline()
     is_ours = _BEGIN.startswith(line[: len(_BEGIN)])
     if line.endswith(b"\n"):
-        head = _parsed(line, f"{path}, line 1")
+        head = _parsed(line, f"{_shown(path)}, line 1")
         is_ours = (head.get("format"), head.get("version")) == (_FORMAT, _VERSION)
     if not is_ours:
         raise KgdashError(
-            f"{path} does not hold labels of kgdash, version {_VERSION}; move it away to start anew"
+            f"{_shown(path)} does not hold labels of kgdash, version {_VERSION}; move it away to "
+            "begin anew"
         )
 
 
@@ -137,7 +146,7 @@ def _read(path: Path, graph: KnowledgeGraph) -> Labelling:
     except FileNotFoundError:
         return Labelling()
     except OSError as error:
-        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+        raise KgdashError(f"can not read {_shown(path)}: {error.strerror or error}") from error
     return Labelling.replay(map(_named(graph), events))
 
 
@@ -158,14 +167,14 @@ def _named(graph: KnowledgeGraph) -> Callable[[Event], Event]:
 @lru_cache(maxsize=4)
 def _events(path: Path, inode: int, size: int, changed: int) -> tuple[Event, ...]:
     """Read the journal, once as long as it stays as it is: pages ask for it at every step."""
-    with open_own(path, _MAX_BYTES) as stream:
+    with open_own(path, _most_bytes()) as stream:
         _check_head(path, stream)
         stream.seek(0)
         lines = stream.read(size).split(b"\n")[:-1]
     return tuple(
         _from_json(_parsed(line, place), place, number)
         for number, line in enumerate(lines[1:])
-        for place in (f"{path}, line {number + 2}",)
+        for place in (f"{_shown(path)}, line {number + 2}",)
     )
 
 
@@ -217,5 +226,5 @@ def _from_json(value: dict[str, Any], where: str, number: int) -> Event:
 def _triple(value: Any) -> NamedTriple:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise TypeError
-    head, relation, tail = value
+    head, relation, tail = map(intern, value)  # each name once, however often it stands there
     return head, relation, tail

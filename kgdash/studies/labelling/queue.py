@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
 
 #: rows that predict one triple which are shown and kept with its label: a table handed in may have
-#: any number of instances of a rule; and ways on which all of them may hold that are kept with it
-_MOST, _KEPT = 200, 1_000
+#: any number of instances of a rule; and ways on which all of them may hold that are kept with it,
+#: and the characters of their names
+_MOST, _KEPT, _LETTERS = 200, 1_000, 2**20
 
 
 @dataclass(frozen=True)
@@ -60,20 +61,38 @@ class LabelQueue:
         return instance_triples(self.graph, self.triples, instance)
 
     def groundings(self, triple: NamedTriple) -> tuple[RuleGroundings, ...]:
-        """Return why a triple is predicted, to be kept with its label: on `_KEPT` ways together."""
+        """Return why a triple is predicted, to be kept with its label: on `_KEPT` ways together.
+
+        :raises KgdashError: if their names are longer than what is kept
+        """
         found = []
         instances = self.instances_of(triple)[["instance", "group"]].to_numpy()
-        most = _KEPT // max(len(instances), 1)
+        most, letters = _KEPT // max(len(instances), 1), 0
         for instance, rule in instances:
             rows = self.triples[
-                (self.triples["instance"] == instance) & ~self.triples["is_answer_triple"]
+                (self.triples["instance"] == instance)
+                & ~self.triples["is_answer_triple"]
+                & (self.triples["grounding"] < most)
             ]
+            letters += len(str(rule)) + self._letters(rows[IDS].to_numpy())
+            if letters > _LETTERS:
+                raise KgdashError(
+                    f"the names of what predicts {in_labels(triple, self.graph):.100} have more "
+                    f"than {_LETTERS:,} characters together, which are kept with a label at most: "
+                    "judge it by fewer rules, or skip it"
+                )
             bodies = [
                 tuple(named_triple(row, self.graph) for row in body[IDS].to_numpy())
-                for _, body in rows[rows["grounding"] < most].groupby("grounding")
+                for _, body in rows.groupby("grounding")
             ]
             found.append(RuleGroundings(str(rule), tuple(bodies)))
         return tuple(found)
+
+    def _letters(self, triples: np.ndarray) -> int:
+        ids, counts = np.unique(triples[:, [0, 2]], return_counts=True)
+        ends = zip(ids.tolist(), counts.tolist(), strict=True)
+        relations = map(len, map(self.graph.relations.__getitem__, triples[:, 1].tolist()))
+        return sum(len(self.graph.entities[i]) * count for i, count in ends) + sum(relations)
 
 
 def label_queue(

@@ -25,7 +25,7 @@ from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.downloads import made_later
+from kgdash.ui.widgets.downloads import made_later, most_bytes
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.table import download, number_columns, written
@@ -123,7 +123,7 @@ def _offer_instances(run: Run, state: Labelling) -> None:
     graph = named(run.graph)
     st.download_button(
         "Download table of rule instances",
-        made_later(lambda: write_rule_table(instances, graph())),
+        made_later(lambda: write_rule_table(instances, graph(), most=most_bytes())),
         file_name=file_name(f"{run.name}-labelled-instances", ".tsv"),
         mime="text/tab-separated-values",
         icon=":material/download:",

@@ -216,6 +216,17 @@ def test_names_that_would_break_the_table_are_refused():
             write_rule_table(instances, broken)
 
 
+def test_a_table_that_is_too_long_is_refused_before_it_is_made():
+    instances = read(GOOD)
+    rows, graph = instances.triples, GRAPH
+    names = [*rows["group"], *(graph.relations[r] for r in rows["relation"])]
+    names += [graph.entities[e] for e in (*rows["head"], *rows["tail"])]
+    letters = sum(map(len, names))
+    assert write_rule_table(instances, graph, most=letters) == write_rule_table(instances, graph)
+    with pytest.raises(KgdashError, match=r"more than .* bytes"):
+        write_rule_table(instances, graph, most=letters - 1)
+
+
 def test_the_example_in_the_documentation():
     graph = load_dataset("umls")
     instances = read_rule_table(EXAMPLE, graph)

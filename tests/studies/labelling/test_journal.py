@@ -89,10 +89,26 @@ def test_a_full_journal_takes_nothing_and_stays_readable(monkeypatch):
     add_event(GRAPH, event)
     size = journal_file(GRAPH).stat().st_size
     monkeypatch.setattr(journal, "_MAX_BYTES", size + 5)
-    with pytest.raises(KgdashError, match="is full: remove labels"):
+    with pytest.raises(KgdashError, match="is full: move it away"):
         add_event(GRAPH, event)
     assert journal_file(GRAPH).stat().st_size == size
     assert len(read_journal(GRAPH).events) == 1
+
+
+def test_a_visitor_s_is_smaller_and_not_named(monkeypatch, as_visitor):
+    """Each page that shows labels reads it all, four were held: 256 MiB each."""
+    as_visitor(folder="ada")
+    event = Event(SKIP, TRIPLES[0])
+    add_event(GRAPH, event)
+    path = journal_file(GRAPH)
+    whole = path.read_bytes()
+    path.write_bytes(b"{}\n")
+    with pytest.raises(KgdashError, match=r"^the journal of your labels does not hold labels"):
+        read_journal(GRAPH)
+    path.write_bytes(whole)
+    monkeypatch.setattr(journal, "_VISITORS", len(whole))
+    with pytest.raises(KgdashError, match=r"^the journal of your labels is full"):
+        add_event(GRAPH, event)
 
 
 def test_a_lock_of_a_process_that_died_goes_at_the_next_look():

@@ -9,7 +9,9 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.studies.labelling.events import RuleGroundings
+from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.queue import ORDERS, in_labels, label_queue, named_triple, triple_ids
+from kgdash.studies.labelling.session import judge
 from kgdash.studies.labelling.sources import predictions_to_judge
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import RuleSelection
@@ -37,6 +39,21 @@ def test_of_many_ways_on_which_one_triple_is_predicted_some_are_kept(queue, monk
     assert (rule, len(kept)) == (group, 1_000)
     twice = replace(many, table=pd.concat([table] * 4, ignore_index=True))
     assert [len(each.groundings) for each in twice.groundings(triple)] == [250] * 4
+
+
+def test_what_is_too_long_to_be_kept_with_a_label_is_refused(queue, monkeypatch):
+    """Of a body of 44,000 triples with long names a click took 1.7 GB."""
+    triple = queue.order[0]
+    kept = queue.groundings(triple)
+    names = [each.rule for each in kept]
+    names += [name for each in kept for body in each.groundings for t in body for name in t]
+    letters = sum(map(len, names))
+    monkeypatch.setattr("kgdash.studies.labelling.queue._LETTERS", letters)
+    assert queue.groundings(triple) == kept
+    monkeypatch.setattr("kgdash.studies.labelling.queue._LETTERS", letters - 1)
+    with pytest.raises(KgdashError, match=r"more than .* characters together"):
+        judge(queue, triple, True)
+    assert not journal_file(queue.graph).exists()
 
 
 def test_a_queue_holds_what_rules_predict_and_nobody_knows(queue):
