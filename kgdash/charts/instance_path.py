@@ -15,8 +15,9 @@ from kgdash.charts.style import GREY, empty, finish
 from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
-#: edges up to which each bears its relation's name; the names of more show on hover
-_NAMED_EDGES = 5
+#: edges up to which each bears its relation's name, of more it shows on hover; and that are drawn:
+#: more are no path that anybody could follow, and take minutes
+_NAMED_EDGES, _MOST_EDGES = 5, 150
 
 #: letters that fit a phone's width
 _LETTERS = 52
@@ -46,8 +47,10 @@ def path_figure(
     """
     if triples.empty:
         return empty("no triples to draw")
-    placed = path_layout(triples)
     edges = triples.drop_duplicates(["head", "relation", "tail"])
+    if len(edges) > _MOST_EDGES:
+        return empty(f"{len(edges):,} triples are too many to draw")
+    placed = path_layout(triples)
     named = len(edges) <= _NAMED_EDGES
     row = (130 if placed.rows < 2 else 160) if named else 58
     curves = edge_curves(edges, placed, bend=0.95 if named else 0.5)

@@ -8,10 +8,13 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from pykeen.models import Model
+from pykeen.nn.message_passing import RGCNRepresentation
 from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
 
@@ -132,6 +135,7 @@ def build_model(
     }
     # Assigning skips the random initialisation, which is slow and would draw random numbers.
     model.load_state_dict(filled, strict=True, assign=True)
+    _weigh_edges(model)
     return model.eval().requires_grad_(False)
 
 
@@ -265,3 +269,24 @@ def _check_indices(model: Model, given: Mapping[str, torch.Tensor], where: str) 
                 f"{where}: {name}: expected indices from 0 to {limit - 1:,}, "
                 f"found {low:,} to {high:,}"
             )
+
+
+def _weigh_edges(model: Model) -> None:
+    """Weigh an RGCN's edges at once: PyKEEN looks through all of them for each relation."""
+    for each in model.modules():
+        weighting = getattr(each, "edge_weighting", None)
+        if not isinstance(each, RGCNRepresentation) or weighting is None or weighting.needs_message:
+            continue
+        # Weights count edges of one end; of one relation too, where both are one number.
+        relation = each.edge_types * model.num_entities
+        weights = weighting(each.sources + relation, each.targets + relation)
+        each.edge_weighting = None
+        for layer in each.layers:
+            layer.register_forward_pre_hook(partial(_weighed, weights), with_kwargs=True)
+
+
+def _weighed(
+    weights: torch.Tensor, layer: torch.nn.Module, given: tuple, named: dict[str, Any]
+) -> tuple[tuple, dict[str, Any]]:
+    """Give a layer the weights of its edges."""
+    return given, named | {"edge_weights": weights.to(named["source"].device)}

@@ -49,6 +49,17 @@ def test_entities_stand_as_many_columns_before_the_answer_as_steps_lead_to_it():
     assert (loop.columns, loop.rows, loop.places) == (1, 1, {4: (0.0, 0.0)})
 
 
+def test_many_triples_are_counted_not_drawn():
+    """50,000 took the server's thread for minutes."""
+    rows = [(0, 0, n, True, "tail", 0.5, "train") for n in range(1, 152)]
+    names = [str(n) for n in range(152)]
+    drawn = path_figure(triples(*rows[:-1], rows[0]), names, RELATIONS, True, SCALE)
+    assert len(drawn.data) > 150
+    counted = path_figure(triples(*rows), names, RELATIONS, True, SCALE)
+    assert counted.layout.annotations[0].text == "151 triples are too many to draw"
+    assert not counted.data
+
+
 edges = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 5), st.booleans()),
     min_size=1,

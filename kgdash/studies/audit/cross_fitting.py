@@ -59,8 +59,8 @@ class AuditPlan:
         return bounded_memory(
             most,
             f"training as run.json of run {self.of_run} says takes more than {most / 2**30:.3g} "
-            "GiB of memory: set KGDASH_MEMORY to more if you trust it, of which it may take four "
-            "times as much; or give its dataset instead, and say how to train",
+            "GiB of memory: set KGDASH_MEMORY to more if you trust it, of which it may take "
+            "twice as much; or give its dataset instead, and say how to train",
         )
 
 
