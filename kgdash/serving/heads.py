@@ -111,6 +111,8 @@ class PlainRequests(h11.Connection):
             self.to_come -= len(event.data)
         if isinstance(event, h11.Request):
             self.to_come = int(dict(event.headers).get(b"content-length", 0))
+            if event.method == b"CONNECT":  # whose answer is followed by no HTTP
+                raise h11.RemoteProtocolError("expected a page to be asked for, not a tunnel")
             if any(name == b"transfer-encoding" for name, _ in event.headers):
                 raise h11.RemoteProtocolError("expected a body with its length")
             if len(event.target.partition(b"?")[0]) > _MOST_PATH:

@@ -133,12 +133,15 @@ class Goes:
         self._waiting.remove(asker, do)
 
     def _go(self) -> None:
-        done = 0
-        try:
-            while self._waiting.count and done < self._at_one_go:
-                done += self._waiting.first()()
-        finally:  # whatever fails, the others' turn comes
-            if self._waiting.count:
-                asyncio.get_running_loop().call_later(self._rest, self._go)
-            else:
-                self._goes = False
+        done, loop = 0, asyncio.get_running_loop()
+        while self._waiting.count and done < self._at_one_go:
+            do = self._waiting.first()
+            try:
+                done += do()
+            except Exception as error:  # whatever fails, the others' turn comes
+                done += 1
+                loop.call_exception_handler({"message": "a turn failed", "exception": error})
+        if self._waiting.count:
+            loop.call_later(self._rest, self._go)
+        else:
+            self._goes = False

@@ -41,6 +41,9 @@ _SMALL = 2**10
 #: parts of a request's head that are kept as they come; proxies send 4,096 bytes each
 _PIECES = 6
 
+#: what answers what is no request
+_REFUSAL = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
 #: connections that end where no file is left
 _ROOM = 2**9
 
@@ -213,6 +216,12 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             self.send_400_response("Too many headers.")
             return
         super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, and end: without a text, which the answer to HEAD has not."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(_REFUSAL)
+        self.transport.close()
 
     def pause_writing(self) -> None:
         """Send no more: what was sent is not read."""

@@ -224,14 +224,21 @@ def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, siz
         (b"\x16\x03\x01", b"400"),  # TLS
         (b"\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nB: " + b"b" * 17_000, b"400"),
+        (b"CONNECT / HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
+        (b"HEAD /" + b"a" * 1100 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
     ],
 )
-def test_a_head_ends_or_is_refused(sent, status):
+def test_a_head_ends_or_is_refused(sent, status, monkeypatch):
+    """The answers to HEAD and CONNECT raised, a traceback for each, and ended the go of eight."""
+    raised = []
+    monkeypatch.setattr(reading, "_make_room", lambda _, about: raised.append(about))
+
     async def come() -> None:
         async with served(ok) as port:
             assert status in await answer_to(port, sent)
 
     run_apart(come())
+    assert not raised
 
 
 def test_a_request_that_fails_ends_its_connection_alone(monkeypatch):

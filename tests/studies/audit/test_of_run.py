@@ -89,7 +89,7 @@ def test_what_can_not_be_reckoned_is_bounded(monkeypatch, tmp_path):
     bounded_reading.bound_readings()
     monkeypatch.setenv("KGDASH_MEMORY", "256M")
     monkeypatch.setattr(cross_fitting, "fold_run", lambda *_: np.empty(3 * 2**30, np.int8))
-    said = r"training as run.json of run umls-transe says takes more than 1 GiB of memory"
+    said = r"training as run.json of run umls-transe says takes more than 0.5 GiB of memory"
     with pytest.raises(KgdashError, match=said):
         audit(kgdash.load("umls-transe"), 2, workdir=tmp_path)
 
