@@ -50,7 +50,8 @@ def detect_planted(
     table = cross_fit(noisy, plan, workdir, fitting, take_scores)
     crossed = pd.DataFrame(train, columns=IDS).merge(table, on=IDS, how="left")
     (whole,) = cut_folds(noisy, 0)
-    plain = fold_run(workdir, whole, plan.config, training)
+    with plan.bounded(noisy):
+        plain = fold_run(workdir, whole, plan.config, training)
     relik = plain.relik(split="train", progress=judging)["relik"]
     suspicions = {
         "cross-fitted ReliK": -crossed["relik"].to_numpy(),
