@@ -25,8 +25,8 @@ ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
 
 #: rows that predict one triple which are shown and kept with its label: a table handed in may have
 #: any number of instances of a rule; and ways on which all of them may hold that are kept with it,
-#: and the characters of their names
-_MOST, _KEPT, _LETTERS = 200, 1_000, 2**20
+#: their triples, and the characters of these
+_MOST, _KEPT, _TRIPLES, _LETTERS = 200, 1_000, 10_000, 2**20
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,24 @@ class LabelQueue:
     def groundings(self, triple: NamedTriple) -> tuple[RuleGroundings, ...]:
         """Return why a triple is predicted, to be kept with its label: on `_KEPT` ways together.
 
-        :raises KgdashError: if their names are longer than what is kept
+        :raises KgdashError: if they are more triples, or of longer names, than what is kept
         """
         found = []
         instances = self.instances_of(triple)[["instance", "group"]].to_numpy()
-        most, letters = _KEPT // max(len(instances), 1), 0
+        most, triples, letters = _KEPT // max(len(instances), 1), 0, 0
         for instance, rule in instances:
             rows = self.triples[
                 (self.triples["instance"] == instance)
                 & ~self.triples["is_answer_triple"]
                 & (self.triples["grounding"] < most)
             ]
+            triples += len(rows)
             letters += len(str(rule)) + self._letters(rows[IDS].to_numpy())
-            if letters > _LETTERS:
+            if triples > _TRIPLES or letters > _LETTERS:
                 raise KgdashError(
-                    f"the names of what predicts {in_labels(triple, self.graph):.100} have more "
-                    f"than {_LETTERS:,} characters together, which are kept with a label at most: "
-                    "judge it by fewer rules, or skip it"
+                    f"{in_labels(triple, self.graph):.100} is predicted by {triples:,} triples or "
+                    f"more, of {letters:,} characters; with a label {_TRIPLES:,} of {_LETTERS:,} "
+                    "are kept at most: judge it by fewer rules, or skip it"
                 )
             bodies = [
                 tuple(named_triple(row, self.graph) for row in body[IDS].to_numpy())

@@ -18,7 +18,7 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instance_table import write_rule_table
 from kgdash.studies.labelling.error_rate import ErrorRate
 from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple
-from kgdash.studies.labelling.journal import journal_file
+from kgdash.studies.labelling.journal import journal_file, read_journal
 from kgdash.studies.labelling.queue import LabelQueue, in_labels
 from kgdash.studies.labelling.results import instances_of_labels, label_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
@@ -115,15 +115,17 @@ def show_labels(run: Run, state: Labelling) -> None:
 
 
 def _offer_instances(run: Run, state: Labelling) -> None:
-    try:
-        instances = instances_of_labels(state, run.graph)
-    except KgdashError as error:
-        st.caption(plain(str(error)))
+    if not any(event.groundings for event in state.labels().values()):
         return
     graph = named(run.graph)
+
+    def made() -> str:
+        instances = instances_of_labels(read_journal(graph()), graph())
+        return write_rule_table(instances, graph(), most=most_bytes())
+
     st.download_button(
         "Download table of rule instances",
-        made_later(lambda: write_rule_table(instances, graph(), most=most_bytes())),
+        made_later(made),
         file_name=file_name(f"{run.name}-labelled-instances", ".tsv"),
         mime="text/tab-separated-values",
         icon=":material/download:",

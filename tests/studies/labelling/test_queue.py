@@ -51,7 +51,11 @@ def test_what_is_too_long_to_be_kept_with_a_label_is_refused(queue, monkeypatch)
     monkeypatch.setattr("kgdash.studies.labelling.queue._LETTERS", letters)
     assert queue.groundings(triple) == kept
     monkeypatch.setattr("kgdash.studies.labelling.queue._LETTERS", letters - 1)
-    with pytest.raises(KgdashError, match=r"more than .* characters together"):
+    with pytest.raises(KgdashError, match=r"or more, of .* characters; with a label 10,000 of"):
+        judge(queue, triple, True)
+    monkeypatch.undo()
+    monkeypatch.setattr("kgdash.studies.labelling.queue._TRIPLES", 1)
+    with pytest.raises(KgdashError, match="by 3 triples or more"):
         judge(queue, triple, True)
     assert not journal_file(queue.graph).exists()
 
