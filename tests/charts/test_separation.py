@@ -95,6 +95,17 @@ def test_a_violin_of_next_to_nothing_is_left_to_its_points():
         values_figure(table, shape="violine")
 
 
+def test_boxes_are_plotly_s_of_all_values_without_sending_them():
+    """A group of 500,000 instances sent 13 MB at each rerun."""
+    values = [*range(1, 10), 40]
+    table = scored(("x",), count=10)
+    table["score_max"] = np.array(values * 2, dtype=np.float64)
+    (box, _) = (t for t in values_figure(table, "score").data if t.type == "box")
+    ends = [box.lowerfence, box.q1, box.median, box.q3, box.upperfence]
+    assert np.ravel(ends).tolist() == [1, 3, 5.5, 8, 40]
+    assert box.x is None
+
+
 def test_raw_scores_have_a_linear_axis():
     figure = values_figure(scored(), "score", shape="violin")
     assert figure.layout.xaxis.type is None
