@@ -67,9 +67,9 @@ class Labelling:
         }
         return cls(listed, undone, deciding)
 
-    def then(self, event: Event) -> Labelling:
-        """Return what holds after one more event."""
-        return Labelling.replay((*self.events, event))
+    def then(self, *events: Event) -> Labelling:
+        """Return what holds after more events."""
+        return Labelling.replay((*self.events, *events))
 
     def label_of(self, triple: NamedTriple) -> bool | None:
         """Return the label of a triple, or None if it has none now."""
@@ -88,6 +88,16 @@ class Labelling:
             if event.kind != UNDO and event.by == by and number not in self.undone:
                 return number
         return None
+
+    def standing(self, numbers: Iterable[int]) -> list[int]:
+        """Return those of events' numbers that an undo would take back, each once."""
+        return [
+            number
+            for number in dict.fromkeys(numbers)
+            if 0 <= number < len(self.events)
+            and self.events[number].kind != UNDO
+            and number not in self.undone
+        ]
 
     def open(self, queue: Sequence[NamedTriple]) -> NamedTriple | None:
         """Return the next triple of a queue to judge: none of the skipped, while others are left.

@@ -63,32 +63,32 @@ def read_journal(graph: KnowledgeGraph) -> Labelling:
     return _read(path, graph)
 
 
-def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
-    """Add an event to the journal of a graph, its triple by name, on disk when this returns.
+def add_events(graph: KnowledgeGraph, *events: Event) -> Labelling:
+    """Add events to the journal of a graph, their triples by name, on disk when this returns.
 
     :return: what holds then, the events of others included
     :raises KgdashError: as `read_journal`; or if the file can not be written
     """
-    path, event = journal_file(graph), _named(graph)(event)
+    path, added = journal_file(graph), [*map(_named(graph), events)]
     try:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
-            before, line = _read(path, graph), _line(_to_json(event))
+            before, lines = _read(path, graph), b"".join(_line(_to_json(each)) for each in added)
             with open_own(path, _most_bytes(), adding=True) as stream:
                 _check_head(path, stream)
                 _drop_torn_line(stream)
                 if not (size := stream.seek(0, os.SEEK_END)):
                     head = {"format": _FORMAT, "version": _VERSION, "graph": graph.name}
-                    line = _line(head) + line
-                if size + len(line) > _most_bytes():
+                    lines = _line(head) + lines
+                if size + len(lines) > _most_bytes():
                     raise KgdashError(f"{_shown(path)} is full: move it away to begin anew")
-                stream.write(line)
+                stream.write(lines)
                 stream.flush()
                 os.fsync(stream.fileno())
             sync(path.parent)
     except OSError as error:
         raise KgdashError(f"can not write {_shown(path)}: {error.strerror or error}") from error
-    return before.then(event)
+    return before.then(*added)
 
 
 def _most_bytes() -> int:

@@ -1,10 +1,11 @@
 """What a person does while judging predictions, each step on disk when it returns."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, Labelling, NamedTriple
-from kgdash.studies.labelling.journal import add_event, read_journal
+from kgdash.studies.labelling.journal import add_events, read_journal
 from kgdash.studies.labelling.queue import LabelQueue
 
 
@@ -20,27 +21,30 @@ def judge(queue: LabelQueue, triple: NamedTriple, label: bool, by: str = "") -> 
     if state.label_of(triple) is label:
         return state
     event = Event(LABEL, triple, label, None, queue.groundings(triple), by, _now())
-    return add_event(queue.graph, event)
+    return add_events(queue.graph, event)
 
 
 def skip(queue: LabelQueue, triple: NamedTriple, by: str = "") -> Labelling:
     """Put a triple behind those that are left; else like `judge`."""
-    return add_event(queue.graph, Event(SKIP, triple, by=by, at=_now()))
+    return add_events(queue.graph, Event(SKIP, triple, by=by, at=_now()))
 
 
 def undo(graph: KnowledgeGraph, by: str = "") -> Labelling:
     """Take back a person's latest label or skip, if there is one; else like `judge`."""
     state = read_journal(graph)
     latest = state.latest(by)
-    return state if latest is None else remove(graph, latest, by)
+    return state if latest is None else remove(graph, [latest], by)
 
 
-def remove(graph: KnowledgeGraph, number: int, by: str = "") -> Labelling:
-    """Take back one event, whoever it is of; else like `judge`.
+def remove(graph: KnowledgeGraph, numbers: Iterable[int], by: str = "") -> Labelling:
+    """Take back labels or skips, whoever they are of; else like `judge`.
 
-    :param number: of the event, as in `kgdash.studies.labelling.results.label_table`
+    :param numbers: of the events, as in `kgdash.studies.labelling.results.label_table`; those that
+        are taken back already, or are none, are passed by
     """
-    return add_event(graph, Event(UNDO, of=number, by=by, at=_now()))
+    state, now = read_journal(graph), _now()
+    events = [Event(UNDO, of=number, by=by, at=now) for number in state.standing(numbers)]
+    return add_events(graph, *events) if events else state
 
 
 def _now() -> str:

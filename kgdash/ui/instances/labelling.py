@@ -102,13 +102,14 @@ def show_labels(run: Run, state: Labelling) -> None:
         key="labels",
     )
     graph = named(run.graph)  # sessions hold what buttons do, and so no graph
-    chosen = table["number"].iloc[event.selection.rows if event else []].tolist()
+    rows = dict.fromkeys(event.selection.rows if event else [])
+    chosen = table["number"].iloc[list(rows)].tolist()
     st.button(
         f"Remove {len(chosen)} selected" if chosen else "Remove selected",
         disabled=not chosen,
         key="remove_labels",
         icon=":material/delete:",
-        on_click=partial(_try, lambda: [remove(graph(), number) for number in chosen]),
+        on_click=partial(_try, lambda: remove(graph(), chosen)),
     )
     download(table.drop(columns="number"), f"{run.name}-labels")
     _offer_instances(run, state)

@@ -21,7 +21,7 @@ from kgdash.hpo.study_file import read_study
 from kgdash.runs.bundled import DEMO_STUDY
 from kgdash.runs.saved_groupings import delete_grouping, saved_groupings
 from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, RuleGroundings
-from kgdash.studies.labelling.journal import add_event, journal_file, read_journal
+from kgdash.studies.labelling.journal import add_events, journal_file, read_journal
 from kgdash.studies.labelling.results import label_table
 from tests.fuzz.harness import scratch
 from tests.fuzz.reader import Reader
@@ -69,7 +69,7 @@ _EVENTS = (
 def _journals() -> list[bytes]:
     with scratch():
         for event in _EVENTS:
-            add_event(GRAPH, event)
+            add_events(GRAPH, event)
         return [journal_file(GRAPH).read_bytes()]
 
 
@@ -77,7 +77,7 @@ def _use_journal(path: Path) -> None:
     labelling = read_journal(GRAPH)
     labelling.latest("a")
     labelling.labels()
-    after = add_event(GRAPH, _EVENTS[0])
+    after = add_events(GRAPH, _EVENTS[0])
     assert read_journal(GRAPH).events == after.events
     label_table(after, GRAPH)
 

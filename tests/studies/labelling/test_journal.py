@@ -12,7 +12,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
 from kgdash.studies.labelling import journal
 from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, Labelling, RuleGroundings
-from kgdash.studies.labelling.journal import add_event, journal_file, read_journal
+from kgdash.studies.labelling.journal import add_events, journal_file, read_journal
 from tests.support.instance_fakes import small_graph
 from tests.support.labelling import GRAPH, TRIPLES
 
@@ -43,9 +43,9 @@ def test_the_journal_gives_back_what_was_added(events):
     journal_file(GRAPH).unlink(missing_ok=True)
     state = Labelling()
     for number, event in enumerate(events):
-        state = add_event(GRAPH, event)
+        state = add_events(GRAPH, event)
         assert state == read_journal(GRAPH)
-        state = add_event(GRAPH, Event(UNDO, of=2 * number, by="x"))
+        state = add_events(GRAPH, Event(UNDO, of=2 * number, by="x"))
     assert [event for event in state.events if event.kind != UNDO] == events
     assert read_journal(GRAPH) == state
     assert state.labels() == {}
@@ -54,43 +54,43 @@ def test_the_journal_gives_back_what_was_added(events):
 def test_a_triple_by_other_names_is_the_same_triple():
     """By its names in other cases, 16 predictions were 225."""
     graph = replace(GRAPH, entity_labels=("zero", "one", *GRAPH.entities[2:]))
-    add_event(graph, Event(LABEL, ("e0", "r1", "e1"), True))
+    add_events(graph, Event(LABEL, ("e0", "r1", "e1"), True))
     path, lines = journal_file(graph), []
     for head, tail in (("E0", "e1"), ("zero", "One"), ("Zero", "E1")):
         lines.append(f'{{"event":"label","triple":["{head}","R1","{tail}"],"label":false,')
         lines.append('"groundings":[]}\n')
     path.write_text(path.read_text() + "".join(lines))
-    for state in (read_journal(graph), add_event(graph, Event(SKIP, ("ONE", "r1", "zero")))):
+    for state in (read_journal(graph), add_events(graph, Event(SKIP, ("ONE", "r1", "zero")))):
         assert [*state.labels()] == [3]
         assert state.label_of(("e0", "r1", "e1")) is False
     assert state.progress([("e1", "r1", "e0")]) == (0, 1)
     assert '["e1","r1","e0"]' in path.read_text()
-    assert add_event(graph, Event(UNDO, of=3)).labels().keys() == {2}
+    assert add_events(graph, Event(UNDO, of=3)).labels().keys() == {2}
 
 
 def test_a_torn_line_is_all_that_is_lost():
     events = [Event(SKIP, triple) for triple in TRIPLES[:2]]
     for event in events:
-        add_event(GRAPH, event)
+        add_events(GRAPH, event)
     path = journal_file(GRAPH)
     whole = path.read_bytes()
     last = whole.rstrip(b"\n").rfind(b"\n") + 1
     for cut in (last, last + 1, last + 20, len(whole) - 1):
         path.write_bytes(whole[:cut])
         assert read_journal(GRAPH).events == tuple(events[:1])
-        assert add_event(GRAPH, events[1]).events == tuple(events)
+        assert add_events(GRAPH, events[1]).events == tuple(events)
         assert path.read_bytes() == whole
     path.write_bytes(whole[:5])
-    assert add_event(GRAPH, events[1]).events == tuple(events[1:])
+    assert add_events(GRAPH, events[1]).events == tuple(events[1:])
 
 
 def test_a_full_journal_takes_nothing_and_stays_readable(monkeypatch):
     event = Event(SKIP, TRIPLES[0])
-    add_event(GRAPH, event)
+    add_events(GRAPH, event)
     size = journal_file(GRAPH).stat().st_size
     monkeypatch.setattr(journal, "_MAX_BYTES", size + 5)
     with pytest.raises(KgdashError, match="is full: move it away"):
-        add_event(GRAPH, event)
+        add_events(GRAPH, event)
     assert journal_file(GRAPH).stat().st_size == size
     assert len(read_journal(GRAPH).events) == 1
 
@@ -99,7 +99,7 @@ def test_a_visitor_s_is_smaller_and_not_named(monkeypatch, as_visitor):
     """Each page that shows labels reads it all, four were held: 256 MiB each."""
     as_visitor(folder="ada")
     event = Event(SKIP, TRIPLES[0])
-    add_event(GRAPH, event)
+    add_events(GRAPH, event)
     path = journal_file(GRAPH)
     whole = path.read_bytes()
     path.write_bytes(b"{}\n")
@@ -108,12 +108,12 @@ def test_a_visitor_s_is_smaller_and_not_named(monkeypatch, as_visitor):
     path.write_bytes(whole)
     monkeypatch.setattr(journal, "_VISITORS", len(whole))
     with pytest.raises(KgdashError, match=r"^the journal of your labels is full"):
-        add_event(GRAPH, event)
+        add_events(GRAPH, event)
 
 
 def test_a_lock_of_a_process_that_died_goes_at_the_next_look():
     """Its labels are all there, so that nothing is written any more."""
-    add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+    add_events(GRAPH, Event(SKIP, TRIPLES[0]))
     lock = journal_file(GRAPH).with_suffix(".lock")
     lock.touch()
     read_journal(GRAPH)
@@ -126,7 +126,7 @@ def test_a_lock_of_a_process_that_died_goes_at_the_next_look():
 def test_several_at_once_lose_nothing():
     def work(by):
         for triple in TRIPLES:
-            add_event(GRAPH, Event(SKIP, triple, by=by))
+            add_events(GRAPH, Event(SKIP, triple, by=by))
 
     threads = [threading.Thread(target=work, args=(f"p{i}",)) for i in range(4)]
     for thread in threads:
@@ -158,10 +158,10 @@ def test_several_at_once_lose_nothing():
     ],
 )
 def test_other_lines_are_refused(line, said):
-    add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+    add_events(GRAPH, Event(SKIP, TRIPLES[0]))
     with journal_file(GRAPH).open("a") as stream:
         stream.write(line + "\n")
-    for act in (lambda: read_journal(GRAPH), lambda: add_event(GRAPH, Event(SKIP, TRIPLES[0]))):
+    for act in (lambda: read_journal(GRAPH), lambda: add_events(GRAPH, Event(SKIP, TRIPLES[0]))):
         with pytest.raises(KgdashError) as caught:
             act()
         assert said in str(caught.value)
@@ -174,16 +174,16 @@ def test_another_file_is_refused_and_stays(tmp_path):
     path.parent.mkdir()
     path.write_text('{"format":"other"}\n')
     with pytest.raises(KgdashError, match="move it away"):
-        add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+        add_events(GRAPH, Event(SKIP, TRIPLES[0]))
     assert path.read_text() == '{"format":"other"}\n'
     path.unlink()
     path.mkdir()
     with pytest.raises(KgdashError, match=r"can not (read|write)"):
-        add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+        add_events(GRAPH, Event(SKIP, TRIPLES[0]))
 
 
 def test_graphs_do_not_share_a_journal():
-    add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+    add_events(GRAPH, Event(SKIP, TRIPLES[0]))
     other = small_graph([(0, 0, 1)])
     assert read_journal(other) == Labelling()
 
@@ -201,7 +201,7 @@ def test_no_other_file_is_cut_or_added_to(tmp_path, content, lay):
     if lay == "rename" and content == b"{":  # as a journal begins
         assert read_journal(GRAPH) == Labelling()
         return
-    for act in (lambda: read_journal(GRAPH), lambda: add_event(GRAPH, Event(SKIP, TRIPLES[0]))):
+    for act in (lambda: read_journal(GRAPH), lambda: add_events(GRAPH, Event(SKIP, TRIPLES[0]))):
         with pytest.raises(KgdashError, match=r"\.jsonl.*(put a copy in its place|move it|line 1)"):
             act()
     assert path.read_bytes() == content
@@ -212,7 +212,7 @@ def test_a_link_that_leads_nowhere_makes_no_file(tmp_path):
     path.parent.mkdir()
     path.symlink_to(tmp_path / "new")
     with pytest.raises(KgdashError, match="it is a link"):
-        add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+        add_events(GRAPH, Event(SKIP, TRIPLES[0]))
     assert not (tmp_path / "new").exists()
 
 
@@ -228,5 +228,5 @@ def test_a_link_laid_after_the_look_is_not_followed(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "open", late)
     with pytest.raises(KgdashError, match="can not write"):
-        add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+        add_events(GRAPH, Event(SKIP, TRIPLES[0]))
     assert other.read_bytes() == b"secret"

@@ -37,8 +37,9 @@ def test_judged_skipped_and_taken_back(queue):
     assert undo(GRAPH, "Ann").progress(queue.order) == (2, 0)
     assert undo(GRAPH, "Ann").progress(queue.order) == (1, 0)
     assert undo(GRAPH, "Ann").progress(queue.order) == (1, 0)
-    state = remove(GRAPH, 1, "Ann")
+    state = remove(GRAPH, [1, 1, *range(-5, 900)], "Ann")
     assert state.progress(queue.order) == (0, 0)
+    assert len(state.events) == 6, "what is taken back already is passed by"
     with pytest.raises(KgdashError, match=r"no prediction on graph .* has a label yet"):
         labelled_instances(Run())
 
