@@ -32,8 +32,8 @@ from kgdash.ui.widgets.table import download, number_columns, written
 
 _REFUSED = "label_refused"
 
-#: rules shown with a prediction before the others are folded away
-_FEW_RULES = 2
+#: rules shown with a prediction before the others are folded away, and at most; and facts of each
+_FEW_RULES, _MOST_RULES, _MOST_FACTS = 2, 20, 500
 
 
 def show_refusal() -> None:
@@ -171,8 +171,10 @@ def _why(queue: LabelQueue, triple: NamedTriple) -> None:
     for instance, rule in rows[:_FEW_RULES]:
         _grounding(queue, instance, words[rule])
     if rows[_FEW_RULES:]:
-        with st.expander(f"{len(rows) - _FEW_RULES} more rules predict it"):
-            for instance, rule in rows[_FEW_RULES:]:
+        further = rows[_FEW_RULES:_MOST_RULES]
+        cut = f", {len(further)} shown" if len(rows) > _MOST_RULES else ""
+        with st.expander(f"{len(rows) - _FEW_RULES} more rules predict it{cut}"):
+            for instance, rule in further:
                 _grounding(queue, instance, words[rule])
 
 
@@ -180,7 +182,8 @@ def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
     st.markdown(f"**Because** {plain(rule)}")
     shown = queue.shown(instance)
     # Its own ReliK is not among them: who judges should not know what the model thinks.
-    body = shown[~shown["is_answer_triple"]]
+    every = shown[~shown["is_answer_triple"]]
+    body = every.head(_MOST_FACTS)
     facts = pd.DataFrame(
         {
             "way": body["grounding"] + 1,
@@ -191,11 +194,13 @@ def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
     )
     facts = facts if facts["way"].max() > 1 else facts.drop(columns="way")
     rows = queue.triples[queue.triples["instance"] == instance]
-    ids = rows.loc[~rows["is_answer_triple"], IDS].to_numpy()
+    ids = rows.loc[~rows["is_answer_triple"], IDS].head(_MOST_FACTS).to_numpy()
     way = st.column_config.NumberColumn("way", width=50)
     pick_triple(
         queue.graph, ids, facts, f"grounding {instance}", "facts behind it", relik="ReliK", way=way
     )
+    if len(every) > len(body):
+        st.caption(f"The first {len(body):,} of {len(every):,} facts.")
 
 
 def _try(step: Callable[[], Any]) -> None:
