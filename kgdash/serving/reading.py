@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 import h11
 import uvicorn
@@ -22,7 +22,7 @@ from websockets import http11
 from kgdash.serving.connections import FewTaken, is_out_of_files, most_connections, tell_seldom
 from kgdash.serving.forwarded import who_asks
 from kgdash.serving.heads import PlainRequests, has_many_lines
-from kgdash.serving.pace import Goes
+from kgdash.serving.pace import Goes, Pace
 from kgdash.serving.resting import Unhurried, ending
 
 #: pieces of a message that has not ended
@@ -43,6 +43,11 @@ _PIECES = 6
 
 #: what answers what is no request
 _REFUSAL = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+#: how often that is answered, at once and in each second, and the seconds that it waits at most
+_REFUSED_BURST, _REFUSED, _LONGEST = 8, 40, 60.0
+
+_refused = Pace(_REFUSED_BURST, _REFUSED)
 
 #: connections that end where no file is left
 _ROOM = 2**9
@@ -92,7 +97,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
         self.conn = PlainRequests(config.h11_max_incomplete_event_size)
-        self._asker = tuple[str, ...]()
+        self._asker, self._refusal = tuple[str, ...](), cast(asyncio.TimerHandle | None, None)
         self._turn: Callable[[], bool] | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -108,6 +113,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self.forget()
         if self._turn is not None:
             self.beginning.remove(self._asker, self._turn)
+        if self._refusal is not None:
+            self._refusal.cancel()
         super().connection_lost(exc)
 
     def forget(self) -> None:
@@ -125,6 +132,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
 
         So are parts of a body that nobody waits for, or that are small, and one may begin behind.
         """
+        if self._refusal is not None:
+            return  # read on all the same, or its end would not be known
         if self._begins():
             self._keep_head(data)
         elif self._drips(data):
@@ -218,7 +227,14 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         super().data_received(data)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, and end: without a text, which the answer to HEAD has not."""
+        """Refuse what is no request, and end: without a text, which the answer to HEAD has not.
+
+        Few are refused a second: who asks again at once would keep all others waiting to begin.
+        """
+        wait = _LONGEST if _refused.left() < -_LONGEST * _REFUSED else _refused.take(1)
+        self._refusal = asyncio.get_running_loop().call_later(wait, self._refuse)
+
+    def _refuse(self) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(_REFUSAL)
         self.transport.close()
