@@ -42,6 +42,15 @@ _MODELS: dict[str, tuple[str, int | None]] = {
     "RESCAL": ("RESCAL", None),
 }
 
+#: where DGL-KE scores otherwise than here
+_DIFFERS = {
+    "SimplE": "DGL-KE cuts SimplE's scores at ±20; here they are not, so fewer tie",
+    "RESCAL": (
+        "DGL-KE ranks RESCAL's tails by t·(R h), with the relation the other way round; here, as "
+        "in dglke_predict, all is scored by h·(R t), so that its MRR of tails is another"
+    ),
+}
+
 #: of Freebase's data: how many names there are stands first
 _COUNTED = ("entity2id.txt", "relation2id.txt")
 
@@ -64,13 +73,11 @@ def read_dglke(folder: Path, options: Options) -> Embedding:
     interaction, norm = _MODELS[model]
     entity_file, relation_file = (_only(folder, kind, model) for kind in ("entity", "relation"))
     entities, relations = read_matrix(entity_file), read_matrix(relation_file)
-    notes = []
+    notes = [_DIFFERS[interaction]] if interaction in _DIFFERS else []
     unit = _phase_unit(config, folder) if interaction == "RotatE" else None
     _check_columns(config, interaction, entities, relations, folder / _CONFIG)
     if unit is not None:
         relations = (relations * unit).astype(np.float32)
-    if interaction == "SimplE":
-        notes.append("DGL-KE cuts SimplE's scores at ±20; here they are not, so fewer tie")
     names = [
         read_numbered(path, openke=path.name in _COUNTED)
         for key, kind in (("emp_file", "entities"), ("rmap_file", "relations"))

@@ -24,6 +24,16 @@ _ONE_VECTOR = ("TransE", "DistMult", "HolE")
 _COMPLEX = ("re_ent_emb.weight", "im_ent_emb.weight", "re_rel_emb.weight", "im_rel_emb.weight")
 _ENTITIES, _RELATIONS = "ent_emb.weight", "rel_emb.weight"
 
+#: what is said of entities whose vectors have other lengths than 1, and by how much they may
+_NORMALIZED, _BY = (
+    (
+        "vectors of entities were scaled to length 1, as TorchKGE's scoring_function does; its "
+        "LinkPredictionEvaluator takes them as they are, so that its figures are others: save the "
+        "state after normalize_parameters() to have the same"
+    ),
+    1e-3,
+)
+
 #: a tensor of TransH's that is made of its others
 _MADE = "projected_entities"
 
@@ -49,7 +59,15 @@ def read_torchkge(path: Path, options: Options) -> Embedding:
         read_names(lists[1], relations, path),
         Parts(entities, relations, norm=norm, squared=squared, where=str(path)),
         Source(str(path), f"{path}, entities", f"{path}, relations"),
+        notes=(_NORMALIZED,) if _is_scaled(state.get(_ENTITIES)) else (),
     )
+
+
+def _is_scaled(entities: np.ndarray | None) -> bool:
+    """Tell whether vectors that are scaled before they score were of another length."""
+    if entities is None:
+        return False
+    return bool((np.abs(np.linalg.norm(entities, axis=-1) - 1) > _BY).any())
 
 
 def _model(

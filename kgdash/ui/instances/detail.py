@@ -14,6 +14,9 @@ from kgdash.ui.widgets.inspect_link import show_triples
 
 _BEST, _ALL = "the best", "all"
 
+#: groundings that can be chosen by their numbers
+_MOST = 1_000
+
 
 def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str) -> None:
     """Show an instance's path and triples.
@@ -27,12 +30,13 @@ def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str
         f"{'true' if about['label'] else 'false'}"
     )
     rows = scored.triples[scored.triples["instance"] == instance]
-    if about["groundings"] > 1:
+    if (count := int(about["groundings"])) > 1:
         chosen = st.selectbox(
             "Grounding",
-            [_BEST, _ALL, *range(int(about["groundings"]))],
+            [_BEST, _ALL, *range(min(count, _MOST))],
             format_func=lambda c: c if isinstance(c, str) else f"number {c}",
             key=f"grounding_{instance}",
+            help=f"The first {_MOST:,} of {count:,} by number." if count > _MOST else None,
             width=160,
         )
         if chosen != _ALL:

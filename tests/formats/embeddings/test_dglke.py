@@ -84,6 +84,8 @@ def test_scores_are_its_formulas(model, tmp_path):
     expected = MODELS[model][2](entities[h], relations[other], entities[t])
     found = run.scorer.score_triples(torch.from_numpy(triples.copy())).numpy()
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    told = any("DGL-KE" in note for note in run.notes)
+    assert told is (model in ("SimplE", "RESCAL")), "what its own evaluation does otherwise"
 
 
 def test_lists_in_another_folder_and_order(tmp_path):
