@@ -57,7 +57,7 @@ FORBIDDEN = {
 IN_THREADS = {
     "Looking for runs": "of those that the visitor may open",
     "Sorting entities": "by the visitor's own groupings",
-    "Finding instances": "a Call, or the visitor's own labels, which are at hand",
+    "Finding instances": "a Call, as the forms make it",
     "Mining rules": "a Call, as the form makes it",
     "Writing the report": "a Call, as who offers it gives it",
 }

@@ -39,7 +39,7 @@ _FORMAT, _VERSION = "kgdash-labels", 1
 _BEGIN = f'{{"format":"{_FORMAT}","version":{_VERSION},'.encode()
 
 #: bytes at which a journal is refused, and a visitor's, which pages read
-_MAX_BYTES, _VISITORS = 2**28, 2**24
+_MAX_BYTES, _VISITORS = 2**28, 2**23
 
 
 def journal_file(graph: KnowledgeGraph) -> Path:
@@ -51,6 +51,16 @@ def journal_file(graph: KnowledgeGraph) -> Path:
     if not visitor().is_local and shown != (graph.entities, graph.relations):
         name = f"{name[:32]}-{names_digest('', *shown)[:32]}"
     return own_folder() / "labels" / f"{name}.jsonl"
+
+
+def journal_state(graph: KnowledgeGraph) -> tuple[str | int, ...]:
+    """Tell which labels of whom a graph has now: another value once there are others."""
+    path = journal_file(graph)
+    try:
+        about = path.stat()
+    except OSError:
+        return (str(path),)
+    return str(path), about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def read_journal(graph: KnowledgeGraph) -> Labelling:

@@ -42,6 +42,7 @@ def labelled_instances(run: Run) -> Instances:
 
 def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instances:
     """Return the judged predictions as instances; else like `labelled_instances`."""
+    check_labelled(labelling, graph)
     rows: list[tuple] = []
     described: list[tuple[int, str, str]] = []
     named = _first_names(labelling, graph)
@@ -58,11 +59,6 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
                 about = (rule, number, number_of, bool(event.label))
                 rows += [(*about, *triple, False) for triple in body]
                 rows.append((*about, *ids, True))
-    if not rows:
-        raise KgdashError(
-            f"no prediction on graph {graph.name} has a label yet; judge some on the page Label "
-            "predictions, or with: kgdash label RUN"
-        )
     columns = [column for column in TRIPLE_COLUMNS if column != "predicted_side"]
     judged = sum(bool(event.groundings) for event in labelling.labels().values())
     people = sorted({event.by for event in labelling.labels().values() if event.by})
@@ -72,6 +68,18 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
         pd.DataFrame(described, columns=["instance", "question", "answer"], dtype=object),
         [f"{judged:,} predictions labelled {by}"],
     )
+
+
+def check_labelled(labelling: Labelling, graph: KnowledgeGraph) -> None:
+    """Refuse labels of which none is of a prediction.
+
+    :raises KgdashError: then
+    """
+    if not any(event.groundings for event in labelling.labels().values()):
+        raise KgdashError(
+            f"no prediction on graph {graph.name} has a label yet; judge some on the page Label "
+            "predictions, or with: kgdash label RUN"
+        )
 
 
 def _distinct(

@@ -20,7 +20,7 @@ from kgdash.studies.labelling.error_rate import ErrorRate
 from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple
 from kgdash.studies.labelling.journal import journal_file, read_journal
 from kgdash.studies.labelling.queue import LabelQueue, in_labels
-from kgdash.studies.labelling.results import instances_of_labels, label_table
+from kgdash.studies.labelling.results import check_labelled, instances_of_labels, label_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.runtime.markdown import plain
@@ -116,7 +116,10 @@ def show_labels(run: Run, state: Labelling) -> None:
 
 
 def _offer_instances(run: Run, state: Labelling) -> None:
-    if not any(event.groundings for event in state.labels().values()):
+    try:
+        check_labelled(state, run.graph)
+    except KgdashError as error:
+        st.caption(plain(str(error)))
         return
     graph = named(run.graph)
 

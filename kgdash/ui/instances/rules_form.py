@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
@@ -11,8 +10,8 @@ from kgdash.runs import Run
 from kgdash.runs.call import Call, Reading
 from kgdash.studies.classification.given_negatives import find_negatives, verified_stamp
 from kgdash.studies.instances.instance_table import read_rule_table
-from kgdash.studies.labelling.journal import journal_file
-from kgdash.studies.labelling.results import labelled_instances
+from kgdash.studies.labelling.journal import journal_state, read_journal
+from kgdash.studies.labelling.results import check_labelled, instances_of_labels
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.instances.given_rules import read_rule_file, read_verified
@@ -53,14 +52,14 @@ def choose_rule_instances(run: Run) -> InstancesChoice:
 
 def _labelled(run: Run) -> InstancesChoice:
     """Return what was judged on the page Label predictions; ends the page's run if nothing was."""
+    state = journal_state(run.graph)  # before it is read: what comes meanwhile is another
     try:
-        instances = labelled_instances(run)
+        labelling = read_journal(run.graph)
+        check_labelled(labelling, run.graph)
     except KgdashError as error:
         st.info(plain(str(error)), icon=":material/info:")
         st.stop()
-    content = int(pd.util.hash_pandas_object(instances.triples, index=False).sum())
-    whose = str(journal_file(run.graph))  # notes say who gave them
-    return InstancesChoice(("labels", whose, len(instances), content), lambda _: instances)
+    return InstancesChoice(("labels", *state), Call(instances_of_labels, labelling, run.graph))
 
 
 def _choose_rules(run: Run) -> InstancesChoice:

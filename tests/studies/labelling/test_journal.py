@@ -95,6 +95,15 @@ def test_a_full_journal_takes_nothing_and_stays_readable(monkeypatch):
     assert len(read_journal(GRAPH).events) == 1
 
 
+def test_its_state_is_another_once_there_are_more_labels():
+    states = [journal.journal_state(GRAPH)]
+    for number in range(2):
+        add_events(GRAPH, Event(SKIP, TRIPLES[number]))
+        assert journal.journal_state(GRAPH) == journal.journal_state(GRAPH)
+        states.append(journal.journal_state(GRAPH))
+    assert len(set(states)) == 3
+
+
 def test_a_visitor_s_is_smaller_and_not_named(monkeypatch, as_visitor):
     """Each page that shows labels reads it all, four were held: 256 MiB each."""
     as_visitor(folder="ada")
