@@ -16,17 +16,14 @@ import h11
 import uvicorn
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets import http11
 
 from kgdash.serving.connections import FewTaken, is_out_of_files, most_connections, tell_seldom
 from kgdash.serving.forwarded import who_asks
+from kgdash.serving.frames import UnhurriedWebSocket
 from kgdash.serving.heads import PlainRequests, has_many_lines
 from kgdash.serving.pace import Goes, Pace
 from kgdash.serving.resting import Unhurried, ending
-
-#: pieces of a message that has not ended
-_MOST_PIECES = 2**10
 
 #: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
 _MOST_LINE = 2**14
@@ -37,6 +34,10 @@ _BEGIN, _THEN = 8, 0.005
 
 #: bytes of a body that are worth being read as they come, where they are not its last
 _SMALL = 2**10
+
+#: bytes of a body that are read after the answer, and seconds until a connection ends that has more
+#: of them, in which a proxy takes the answer
+_LEFT, _SOON = 2**16, 1.0
 
 #: parts of a request's head that are kept as they come; proxies send 4,096 bytes each
 _PIECES = 6
@@ -136,6 +137,9 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             return  # read on all the same, or its end would not be known
         if self._begins():
             self._keep_head(data)
+        elif self._is_answered() and (self._body_to_come or 0) > _LEFT:
+            self.transport.pause_reading()
+            asyncio.get_running_loop().call_later(_SOON, self.abort)
         elif self._drips(data):
             self._wait(data)
         else:
@@ -260,30 +264,6 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self._note()
 
 
-class UnhurriedWebSocket(Unhurried, WebSocketsSansIOProtocol):
-    """WebSockets as uvicorn speaks them, without messages that Streamlit refuses once they came.
-
-    ``longest``: bytes of a message.
-    """
-
-    longest: int
-
-    def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
-        config.ws_max_size = self.longest
-        super().__init__(config, *arguments, **named)
-
-    def data_received(self, data: bytes) -> None:
-        """Read, unless a message comes before the answer, or in more pieces than anybody sends.
-
-        What asks comes at once; of what is none, such as one with a body, nobody would learn.
-        """
-        is_early = self.handshake_initiated and not self.handshake_complete
-        if not is_early:
-            super().data_received(data)
-        if is_early or len(self.frames) > _MOST_PIECES or not self.handshake_initiated:
-            self.transport.abort()
-
-
 def read_unhurriedly(longest: int) -> None:
     """Have the server that this process starts read so.
 
@@ -295,4 +275,4 @@ def read_unhurriedly(longest: int) -> None:
     UnhurriedHTTP.most = most_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"
-    WS_PROTOCOLS["websockets-sansio"] = f"{__name__}:UnhurriedWebSocket"
+    WS_PROTOCOLS["websockets-sansio"] = f"{UnhurriedWebSocket.__module__}:UnhurriedWebSocket"

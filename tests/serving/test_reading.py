@@ -267,6 +267,34 @@ def test_few_are_refused_a_second(monkeypatch):
     run_apart(come())
 
 
+@pytest.mark.parametrize(("size", "ends"), [(2**16, False), (2**20, True)])
+def test_much_of_a_body_after_the_answer_ends_the_connection(monkeypatch, size, ends):
+    """Of 5,000 bodies of 60 MB the rest was read for minutes, in the line of all who ask."""
+    monkeypatch.setattr(reading, "_SOON", 0.2)
+
+    async def app(scope, receive, send) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async def come() -> None:
+        async with served(app) as port:
+            reader, writer = await asyncio.open_connection("localhost", port)
+            start = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+            writer.write(start % size)
+            async with asyncio.timeout(30):
+                assert b"204" in await reader.readuntil(b"\r\n\r\n")
+                writer.write(b"a" * size)
+                if ends:
+                    with suppress(ConnectionError):
+                        assert not await reader.read(), "no more than the answer"
+                else:
+                    writer.write(start % 0)
+                    assert b"204" in await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+
+    run_apart(come())
+
+
 def test_a_request_that_fails_ends_its_connection_alone(monkeypatch):
     class Odd(reading.UnhurriedHTTP):
         def _read(self, data: bytes) -> None:
