@@ -86,15 +86,16 @@ def bounded_reading(source: Any) -> Iterator[None]:
 
 
 @contextmanager
-def bounded_memory(most: int, refusal: str) -> Iterator[None]:
+def bounded_memory(most: int, refusal: str, raises: bool = False) -> Iterator[None]:
     """Refuse what takes more bytes than these, and than 1 GiB, beside what this process has.
 
-    Only in the main thread after `bound_readings`, and on Linux. Within another bound that holds.
+    Only in the main thread after `bound_readings`, and on Linux.
 
     :param refusal: what is said if memory does not suffice
+    :param raises: whether within another bound the larger holds, where else that does
     :raises KgdashError: then
     """
-    with nullcontext() if _state["reading"] else _bounded(most, refusal):
+    with nullcontext() if _state["reading"] and not raises else _bounded(most, refusal):
         yield
 
 

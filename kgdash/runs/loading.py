@@ -5,13 +5,14 @@ import json
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.files.bounded_reading import bounded_reading
+from kgdash.files.bounded_reading import bounded_memory, bounded_reading
 from kgdash.files.shipped_tables import offer_tables
 from kgdash.formats.kept_vectors import check_kept
 from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
@@ -27,6 +28,7 @@ from kgdash.scoring.build_model import build_model
 from kgdash.scoring.kernel_scorer import fastest_scorer
 from kgdash.scoring.model_spec import ModelSpec
 from kgdash.scoring.pykeen_scorer import best_device
+from kgdash.scoring.reckoned_memory import made_bytes
 from kgdash.scoring.turning import check_turning
 
 #: what follows of a split that holds triples of another
@@ -96,6 +98,17 @@ def _load(
     raise unknown_name("run", str(source), list(named_runs()), "the runs here, nor a directory")
 
 
+def _scoring_bound(model: Any, name: str) -> AbstractContextManager[None]:
+    """Let what is made of all edges or relations, which `check_made` bounds, be more than is read.
+
+    Vectors that pass messages are made for the scorer, with a copy.
+    """
+    if not (made := made_bytes(model)):
+        return nullcontext()
+    refusal = f"{name}: to score takes more memory than there is: take fewer dimensions"
+    return bounded_memory(2 * made, refusal, raises=True)
+
+
 def assemble(
     name: str,
     graph: KnowledgeGraph,
@@ -115,8 +128,9 @@ def assemble(
         model = build_model(
             spec, graph.splits["train"], graph.num_entities, graph.num_relations, state, name
         )
-    check_turning(model, name)
-    scorer, remarks = fastest_scorer(model, best_device())
+    with _scoring_bound(model, name):
+        check_turning(model, name)
+        scorer, remarks = fastest_scorer(model, best_device())
     check_fit(graph, scorer, name)
     recorded = provenance.get("notes")
     left_out = [

@@ -80,6 +80,17 @@ def test_within_another_bound_that_holds():
         np.empty(2 * GIB, np.int8)
 
 
+def test_what_is_checked_otherwise_may_raise_another_bound(small):
+    """An honest RGCN of FB15k-237's size was refused as it was opened."""
+    with bounded_reading(small), bounded_memory(3 * GIB, "inner", raises=True):
+        assert len(np.empty(2 * GIB, np.int8))
+    with bounded_reading(small):
+        before = resource.getrlimit(resource.RLIMIT_DATA)
+        with bounded_memory(3 * GIB, "inner", raises=True):
+            assert resource.getrlimit(resource.RLIMIT_DATA) > before
+        assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+
 def test_a_file_larger_than_all_memory(monkeypatch, small):
     monkeypatch.setattr(bounds, "_size", lambda _: 2**63)
     assert len(make(small, GIB))

@@ -12,6 +12,9 @@ from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.statistics.multiple_testing import LEVEL
 from kgdash.studies.instances.separation import ALL, Comparison
 
+#: groups that are named where many point the wrong way
+_NAMED = 5
+
 _NAMES = {"reciprocal_rank": "the reciprocal rank", "score": "the raw score"}
 
 
@@ -45,7 +48,10 @@ def separation_verdict(found: Comparison) -> list[str]:
     wrong = large[is_below_chance(large) & (large["p_holm"] < LEVEL)]
     if not len(wrong):
         return [said]
-    named = ", ".join(f"{row.group} ({number(row.roc_auc)})" for row in wrong.itertuples())
+    first = wrong.head(_NAMED).itertuples()
+    named = ", ".join(f"{row.group} ({number(row.roc_auc)})" for row in first)
+    if more := len(wrong.index[_NAMED:]):
+        named += f" and {more:,} more"
     return [
         said,
         f"It points the wrong way on {named}: below 0.5 with the whole interval, and by Mann and "

@@ -53,7 +53,7 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
     names |= in_words(names)
     shown = Separated(run, scored, choice, found, names, key)
     for sentence in separation_verdict(found):
-        st.markdown(sentence)
+        st.markdown(plain(sentence))
     show_cards(shown)
     _VIEWS[choose_view(list(_VIEWS))](shown)
     for note in instances.notes:

@@ -109,6 +109,13 @@ def test_beside_the_other_measures():
     assert "better than the reciprocal rank (0.700), worse than the raw score (0.700)." in said
 
 
+def test_few_of_many_groups_are_named():
+    groups = [(f"rule {n}", 0.41, 0.35, 0.48, 0.01) for n in range(8)]
+    said = separation_verdict(comparison((0.66, 0.6, 0.7), ALIKE, groups))[1]
+    assert "rule 4 (0.410) and 3 more: below 0.5" in said
+    assert "rule 5" not in said
+
+
 def test_groups_wholly_below_a_half():
     groups = [
         ("3p", 0.41, 0.35, 0.48, 0.01),
