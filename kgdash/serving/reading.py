@@ -30,7 +30,8 @@ _MOST_LINE = 2**14
 
 #: requests that begin at one go, and seconds until others may: a page's forty are there at once,
 #: and what thousands of open connections ask for all at once keeps nobody's page waiting
-_BEGIN, _THEN = 8, 0.005
+#: and small parts of bodies, which keep nobody's requests waiting
+_BEGIN, _THEN, _DRIPS = 8, 0.005, 2
 
 #: bytes of a body that are worth being read as they come, where they are not its last
 _SMALL = 2**10
@@ -88,11 +89,13 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
 
     ``most``: connections that are open at once. Where a process has no file left for one more, the
-    loop that answers all does nothing but try. ``beginning``: where requests wait to begin.
+    loop that answers all does nothing but try. ``beginning``: where requests wait to begin, and
+    ``dripping``: where small parts of bodies do.
     """
 
     most: int
     beginning: Goes
+    dripping: Goes
     conn: PlainRequests
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
@@ -100,6 +103,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self.conn = PlainRequests(config.h11_max_incomplete_event_size)
         self._asker, self._refusal = tuple[str, ...](), cast(asyncio.TimerHandle | None, None)
         self._turn: Callable[[], bool] | None = None
+        self._goes = self.beginning
 
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
@@ -113,7 +117,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         """Forget the connection, and what waits of it."""
         self.forget()
         if self._turn is not None:
-            self.beginning.remove(self._asker, self._turn)
+            self._goes.remove(self._asker, self._turn)
         if self._refusal is not None:
             self._refusal.cancel()
         super().connection_lost(exc)
@@ -141,7 +145,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             self.transport.pause_reading()
             asyncio.get_running_loop().call_later(_SOON, self.abort)
         elif self._drips(data):
-            self._wait(data)
+            self._wait(data, self.dripping)
         else:
             self._hear_body(data)
 
@@ -154,14 +158,14 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         head = self.conn.whole_head(data)
         if head or self.conn.pieces > _PIECES:
             self._asker = who_asks(self.client, head)
-            self._wait(head)
+            self._wait(head, self.beginning)
 
-    def _wait(self, data: bytes) -> None:
+    def _wait(self, data: bytes, goes: Goes) -> None:
         """Read no more before it is one's turn, and then this first."""
         self._unset_keepalive_if_required()
         self.transport.pause_reading()
-        self._turn = partial(self._begin, data)
-        self.beginning.put(self._asker, self._turn)
+        self._turn, self._goes = partial(self._begin, data), goes
+        goes.put(self._asker, self._turn)
 
     @property
     def _body_to_come(self) -> int | None:
@@ -271,7 +275,7 @@ def read_unhurriedly(longest: int) -> None:
     """
     UnhurriedWebSocket.longest = longest
     uvicorn.Config = FewTaken  # type: ignore[misc]
-    UnhurriedHTTP.beginning = Goes(_BEGIN, _THEN)
+    UnhurriedHTTP.beginning, UnhurriedHTTP.dripping = Goes(_BEGIN, _THEN), Goes(_DRIPS, _THEN)
     UnhurriedHTTP.most = most_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"

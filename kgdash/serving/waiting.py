@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
 
@@ -26,6 +26,11 @@ def networks(address: str) -> tuple[str, ...]:
         read = read.ipv4_mapped
     parts = str(read).split(".")
     return tuple(".".join(parts[:count]) for count in (2, 3, 4))
+
+
+def networks_of(scope: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the networks that a request comes from, of its ASGI scope."""
+    return networks(str((scope.get("client") or ("",))[0]))
 
 
 class Waiting(Generic[T]):

@@ -7,11 +7,13 @@ elsewhere, is neither added to nor cut.
 
 import json
 import os
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from sys import intern
+from threading import Lock
 from typing import IO, Any
 
 from kgdash.errors import KgdashError
@@ -41,6 +43,12 @@ _BEGIN = f'{{"format":"{_FORMAT}","version":{_VERSION},'.encode()
 #: bytes at which a journal is refused, and a visitor's, which pages read
 _MAX_BYTES, _VISITORS = 2**28, 2**23
 
+#: number, bytes and time of a file
+_State = tuple[int, int, int]
+
+#: what was read of journals, the latest last, and the bytes of all that are kept beside that
+_kept, _keeping, _HELD = OrderedDict[Path, tuple[_State, tuple[Event, ...]]](), Lock(), 2**25
+
 
 def journal_file(graph: KnowledgeGraph) -> Path:
     """Return where the judgements of a graph are kept; the file need not exist.
@@ -57,10 +65,9 @@ def journal_state(graph: KnowledgeGraph) -> tuple[str | int, ...]:
     """Tell which labels of whom a graph has now: another value once there are others."""
     path = journal_file(graph)
     try:
-        about = path.stat()
+        return str(path), *_state(path.stat())
     except OSError:
         return (str(path),)
-    return str(path), about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def read_journal(graph: KnowledgeGraph) -> Labelling:
@@ -70,7 +77,10 @@ def read_journal(graph: KnowledgeGraph) -> Labelling:
     """
     path = journal_file(graph)
     remove_unless_held(_lock(path))
-    return _read(path, graph)
+    try:
+        return _labelling(_events(path), graph)
+    except OSError as error:
+        raise KgdashError(f"can not read {_shown(path)}: {error.strerror or error}") from error
 
 
 def add_events(graph: KnowledgeGraph, *events: Event) -> Labelling:
@@ -83,7 +93,7 @@ def add_events(graph: KnowledgeGraph, *events: Event) -> Labelling:
     try:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
-            before, lines = _read(path, graph), b"".join(_line(_to_json(each)) for each in added)
+            before, lines = _events(path), b"".join(_line(_to_json(each)) for each in added)
             with open_own(path, _most_bytes(), adding=True) as stream:
                 _check_head(path, stream)
                 _drop_torn_line(stream)
@@ -95,10 +105,12 @@ def add_events(graph: KnowledgeGraph, *events: Event) -> Labelling:
                 stream.write(lines)
                 stream.flush()
                 os.fsync(stream.fileno())
+                events = (*before, *added)
+                _keep(path, _state(os.fstat(stream.fileno())), events)
             sync(path.parent)
     except OSError as error:
         raise KgdashError(f"can not write {_shown(path)}: {error.strerror or error}") from error
-    return before.then(*added)
+    return _labelling(events, graph)
 
 
 def _most_bytes() -> int:
@@ -149,14 +161,7 @@ def _drop_torn_line(stream: IO[bytes]) -> None:
         stream.truncate(start)
 
 
-def _read(path: Path, graph: KnowledgeGraph) -> Labelling:
-    try:
-        about = path.stat()
-        events = _events(path, about.st_ino, about.st_size, about.st_mtime_ns)
-    except FileNotFoundError:
-        return Labelling()
-    except OSError as error:
-        raise KgdashError(f"can not read {_shown(path)}: {error.strerror or error}") from error
+def _labelling(events: Iterable[Event], graph: KnowledgeGraph) -> Labelling:
     return Labelling.replay(map(_named(graph), events))
 
 
@@ -174,18 +179,41 @@ def _named(graph: KnowledgeGraph) -> Callable[[Event], Event]:
     return named
 
 
-@lru_cache(maxsize=4)
-def _events(path: Path, inode: int, size: int, changed: int) -> tuple[Event, ...]:
-    """Read the journal, once as long as it stays as it is: pages ask for it at every step."""
+def _state(about: os.stat_result) -> _State:
+    return about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def _events(path: Path) -> tuple[Event, ...]:
+    """Read a journal, once as long as it stays as it is: pages ask for it at every step."""
+    try:
+        state = _state(path.stat())
+    except FileNotFoundError:
+        return ()
+    with _keeping:
+        known, events = _kept.get(path, (None, ()))
+        if known == state:
+            _kept.move_to_end(path)
+            return events
     with open_own(path, _most_bytes()) as stream:
         _check_head(path, stream)
         stream.seek(0)
-        lines = stream.read(size).split(b"\n")[:-1]
-    return tuple(
+        lines = stream.read(state[1]).split(b"\n")[:-1]
+    read = tuple(
         _from_json(_parsed(line, place), place, number)
         for number, line in enumerate(lines[1:])
         for place in (f"{_shown(path)}, line {number + 2}",)
     )
+    _keep(path, state, read)
+    return read
+
+
+def _keep(path: Path, state: _State, events: tuple[Event, ...]) -> None:
+    """Keep what a journal holds, and of others as much as there is room for."""
+    with _keeping:
+        _kept[path] = state, events
+        _kept.move_to_end(path)
+        while len(_kept) > 1 and sum(size for (_, size, _), _ in _kept.values()) > _HELD:
+            _kept.popitem(last=False)
 
 
 def _parsed(line: bytes, where: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.pace import Full, Turns
 from kgdash.serving.settings import ServerSettings
-from kgdash.serving.waiting import networks
+from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
@@ -83,6 +83,8 @@ class LogInDoor:
         settings = server_settings()
         asks = settings is not None and settings.login is not None
         if asks and scope["type"] in ("http", "websocket") and _has_too_many_cookies(scope):
+            async with self._answering.turn(networks_of(scope)):
+                pass
             await _refuse(scope, receive, send)
             return
         if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
@@ -112,7 +114,7 @@ class LogInDoor:
             await send({"type": "websocket.close", "code": 1008})
             return
         del cookies
-        async with self._answering.turn(_networks(scope)):
+        async with self._answering.turn(networks_of(scope)):
             page = _answer(scope, claims)
         await page(scope, receive, send)
 
@@ -122,7 +124,7 @@ class LogInDoor:
         if works:
             _spare_provider()
         answer: list[Message] = []
-        async with (self._working if works else self._looking).turn(_networks(scope)):
+        async with (self._working if works else self._looking).turn(networks_of(scope)):
             if (whole := await _heard(receive)) is not None:
                 await self._app(scope, whole, _into(answer))
         is_back = scope["path"] == _CALLBACK
@@ -158,11 +160,6 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "websocket.close", "code": 1008})
     else:
         await _TOO_MANY(scope, receive, send)
-
-
-def _networks(scope: Scope) -> tuple[str, ...]:
-    """Return where a request comes from."""
-    return networks(str((scope.get("client") or ("",))[0]))
 
 
 def _into(answer: list[Message]) -> Send:

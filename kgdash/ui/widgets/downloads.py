@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from kgdash.errors import KgdashError
 from kgdash.files.table import too_long
-from kgdash.files.visitor import visitor
+from kgdash.files.visitor import visitor, working_for
 from kgdash.ui.runtime.page_turns import turns_of
 from kgdash.ui.runtime.result_cache import leaving, own_bytes
 
@@ -62,7 +62,8 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
     would keep the threads that others' need; if a visitor's file is larger than 32 MiB; and if
     their pages offer so much since that this is not kept.
     """
-    owner = visitor().owner
+    who = visitor()  # Streamlit makes it in a thread that knows nobody
+    owner = who.owner
     if not owner:
         return make
     offer = _offers.put(owner, make)
@@ -75,7 +76,8 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
         if not files.acquire(blocking=False):
             raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
         try:
-            content = kept()
+            with working_for(who):
+                content = kept()
             if len(content) > _MOST:
                 raise too_long(_MOST)
             return content

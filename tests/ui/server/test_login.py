@@ -15,6 +15,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 
 from kgdash.serving import access
 from kgdash.serving.settings import SETTING
+from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import OWNER
 from kgdash.ui.server import answers, login, login_cookies
 from kgdash.ui.server.login import OPEN, LogInDoor
@@ -310,7 +311,7 @@ def test_who_does_not_read_keeps_no_turn(restless, path):
     ],
 )
 def test_where_strangers_come_from(address, networks):
-    assert login._networks({"client": (address, 1)}) == networks
+    assert networks_of({"client": (address, 1)}) == networks
 
 
 def test_who_has_gone_takes_no_turn(restless):

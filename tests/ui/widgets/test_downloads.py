@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.visitor import Visitor, working_for
+from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.ui.runtime import page_turns
 from kgdash.ui.widgets import downloads
 from kgdash.ui.widgets.downloads import FILES_AT_ONCE, made_later
@@ -47,6 +47,14 @@ def test_files_of_one_visitor_keep_no_threads_from_others():
         thread.join(PATIENCE)
     assert made == [b"drawn"] * FILES_AT_ONCE
     assert quick() == b"quick"
+
+
+def test_it_is_made_for_whom_it_was_offered():
+    """Streamlit makes it in a thread of no session: a visitor's own labels were nobody's."""
+    with working_for(Visitor(folder="ada")):
+        make = made_later(lambda: str(visitor().folder))
+    with working_for(Visitor(folder=None)):
+        assert make() == "ada"
 
 
 def test_a_file_that_fails_counts_no_more():
