@@ -242,6 +242,13 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         wait = _LONGEST if _refused.left() < -_LONGEST * _REFUSED else _refused.take(1)
         self._refusal = asyncio.get_running_loop().call_later(wait, self._refuse)
 
+    def shutdown(self) -> None:
+        """End, as the server does."""
+        if self._refusal is None:
+            super().shutdown()
+        else:
+            self.abort()
+
     def _refuse(self) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(_REFUSAL)

@@ -269,6 +269,13 @@ def test_few_are_refused_a_second(monkeypatch):
             writer.close()
             await asyncio.sleep(0.05)
             assert one._refusal.cancelled()
+            _, writer = await asyncio.open_connection("localhost", port)
+            writer.write(odd)
+            await asyncio.sleep(0.05)
+            (one,) = reading._silent
+            one.shutdown()  # as the server ends: h11 would raise
+            assert one.transport.is_closing()
+            writer.close()
 
     run_apart(come())
 
