@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Any
 
 import h11
 import uvicorn
@@ -101,7 +101,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(config, *arguments, **named)
         self.conn = PlainRequests(config.h11_max_incomplete_event_size)
-        self._asker, self._refusal = tuple[str, ...](), cast(asyncio.TimerHandle | None, None)
+        self._asker = tuple[str, ...]()
+        self._refusal: asyncio.TimerHandle | None = None
         self._turn: Callable[[], bool] | None = None
         self._goes = self.beginning
 

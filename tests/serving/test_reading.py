@@ -26,6 +26,12 @@ def _unhurried(monkeypatch):
     read_unhurriedly(monkeypatch, longest=1000)
 
 
+async def at_once(scope, receive, send) -> None:
+    """Answer before a body is read."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
 def noted(put, wait, *given):
     put.append(1)
     wait(*given)
@@ -147,15 +153,8 @@ def test_parts_of_a_body_come_at_once_where_they_are_worth_it(monkeypatch, answe
     for goes in (reading.UnhurriedHTTP.beginning, reading.UnhurriedHTTP.dripping):
         monkeypatch.setattr(goes, "put", partial(noted, put, goes.put))
 
-    async def app(scope, receive, send) -> None:
-        if not answered:
-            await ok(scope, receive, send)
-        else:
-            await send({"type": "http.response.start", "status": 204, "headers": []})
-            await send({"type": "http.response.body"})
-
     async def come() -> None:
-        async with served(app) as port:
+        async with served(at_once if answered else ok) as port:
             reader, writer = await asyncio.open_connection("localhost", port)
             start = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
             writer.write(start % sum(sizes))
@@ -313,12 +312,8 @@ def test_much_of_a_body_after_the_answer_ends_the_connection(monkeypatch, size, 
     """Of 5,000 bodies of 60 MB the rest was read for minutes, in the line of all who ask."""
     monkeypatch.setattr(reading, "_SOON", 0.2)
 
-    async def app(scope, receive, send) -> None:
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body"})
-
     async def come() -> None:
-        async with served(app) as port:
+        async with served(at_once) as port:
             reader, writer = await asyncio.open_connection("localhost", port)
             start = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
             writer.write(start % size)

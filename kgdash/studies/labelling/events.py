@@ -67,10 +67,6 @@ class Labelling:
         }
         return cls(listed, undone, deciding)
 
-    def then(self, *events: Event) -> Labelling:
-        """Return what holds after more events."""
-        return Labelling.replay((*self.events, *events))
-
     def label_of(self, triple: NamedTriple) -> bool | None:
         """Return the label of a triple, or None if it has none now."""
         number = self._deciding.get(triple)

@@ -24,7 +24,7 @@ from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
-from kgdash.ui.server.plain_page import plain_page
+from kgdash.ui.server.plain_page import BUSY, plain_page
 
 #: where the provider leads back to, and Streamlit makes its cookie
 _CALLBACK = "/oauth2callback"
@@ -57,7 +57,6 @@ _AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 #: browsers send some 180 at most
 _MOST_WAIT, _MOST_COOKIES = 1_000, 200
 _TOO_MANY = plain_page("Too many cookies", "<p>Clear the cookies of this address.</p>", 431)
-_BUSY = plain_page("Busy", "<p>Too many are waiting. Try again in a minute.</p>", 503)
 
 
 class LogInDoor:
@@ -77,7 +76,7 @@ class LogInDoor:
         try:
             await self._serve(scope, receive, send)
         except Full:
-            await _BUSY(scope, receive, send)
+            await BUSY(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         settings = server_settings()

@@ -23,3 +23,7 @@ def plain_page(heading: str, body: str, status: int = 200) -> HTMLResponse:
     """
     page = _PAGE.format(heading=heading, body=body)
     return HTMLResponse(page, status, headers={"Cache-Control": "no-store"})
+
+
+#: what they read for whom there is no room to wait
+BUSY = plain_page("Busy", "<p>Too many are waiting. Try again in a minute.</p>", 503)

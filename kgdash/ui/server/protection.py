@@ -25,7 +25,7 @@ from kgdash.serving.pace import Full, Turns
 from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import server_settings
 from kgdash.ui.server.login_cookies import LOG_IN, is_return
-from kgdash.ui.server.plain_page import plain_page
+from kgdash.ui.server.plain_page import BUSY, plain_page
 
 #: Streamlit's front end makes styles and scripts; charts and downloads, data: and blob: addresses
 _POLICY = "; ".join(
@@ -96,7 +96,6 @@ _CLOSED = "/_stcore/metrics"
 #: how many are answered here at once, seconds of rest after each, and how many wait: without it
 #: they fill the line in which all requests begin
 _AT_ONCE, _REST, _MOST_WAIT = 8, 0.05, 1_000
-_BUSY = plain_page("Busy", "<p>Too many are waiting. Try again in a minute.</p>", 503)
 
 
 class Protection:
@@ -160,7 +159,7 @@ class Protection:
                 async with self._refusing.turn(networks_of(scope)):
                     pass  # who reads may put off the rest
             except Full:
-                app = _BUSY
+                app = BUSY
         await app(_whole(scope), receive, protected)
 
 

@@ -47,7 +47,7 @@ def played(steps):
         else:
             event = Event(kind, triple, label if kind == LABEL else None, by=by)
             plain.acts.append((len(state.events), event))
-        state = state.then(event)
+        state = Labelling.replay((*state.events, event))
         yield event, state, plain
 
 
