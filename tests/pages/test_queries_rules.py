@@ -29,6 +29,7 @@ from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.runtime.computed import _STOPPED
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import Memory
 from tests.pages.driver import cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as rerun
@@ -144,7 +145,7 @@ def test_no_query_type_is_no_error():
 
 def test_rules_say_what_the_number_of_groundings_alone_gives():
     """More of true predictions: the greatest of random ReliK told them from false ones."""
-    alone = "the number of groundings alone gives about 0.5"
+    alone = plain("the number of groundings alone gives about 0.5")
     app = open_page("rules")
     assert any(alone in each.value for each in app.main.markdown)
     assert any("what their number alone gives" in each.value for each in app.main.caption)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from kgdash.charts.instance_path import path_figure
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.studies.instances.instances import IDS, MEASURES, ScoredInstances, instance_triples
 from kgdash.ui.runtime.markdown import plain
@@ -36,7 +37,7 @@ def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str
             [_BEST, _ALL, *range(min(count, _MOST))],
             format_func=lambda c: c if isinstance(c, str) else f"number {c}",
             key=f"grounding_{instance}",
-            help=f"The first {_MOST:,} of {count:,} by number." if count > _MOST else None,
+            help=explained("Grounding", f"The first {min(count, _MOST):,} of {count:,} by number."),
             width=160,
         )
         if chosen != _ALL:

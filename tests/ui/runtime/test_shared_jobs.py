@@ -80,7 +80,7 @@ def test_another_s_bound_refuses_nobody_else(compute, leaves, jobs, as_visitor, 
 
     Whichever of the two wakes first, and whether the page has shown a Stop by then.
     """
-    begun = []
+    begun, key = [], ("another's bound", leaves, compute.__name__)  # results are kept
 
     def work(progress, latest):
         begun.append(visitor().owner)
@@ -100,11 +100,11 @@ def test_another_s_bound_refuses_nobody_else(compute, leaves, jobs, as_visitor, 
     buttons = []
     monkeypatch.setattr(computed.st, "button", lambda *_, key, **__: buttons.append(key))
     as_visitor(name="eve", folder="eve")
-    eves = jobs.join(("a",), "Counting", lambda keep: Job(work, finished=keep))
+    eves = jobs.join(key, "Counting", lambda keep: Job(work, finished=keep))
     eve_left = threading.Timer(0.02, eves.leave)
     as_visitor(name="hal", folder="hal")
     slot = [st.empty()] if compute is computed._result_beside else []
-    assert compute(*slot, "Counting", ("a",), work) == "exact"
+    assert compute(*slot, "Counting", key, work) == "exact"
     assert begun == ["eve", "hal"]
     assert len(buttons) == 1
     assert eves.job.status == "failed"
