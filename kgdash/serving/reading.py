@@ -29,8 +29,8 @@ from kgdash.serving.resting import Unhurried, ending
 _MOST_LINE = 2**14
 
 #: requests that begin at one go, and seconds until others may: a page's forty are there at once,
-#: and what thousands of open connections ask for all at once keeps nobody's page waiting
-#: and small parts of bodies, which keep nobody's requests waiting
+#: and what thousands of open connections ask for all at once keeps nobody's page waiting; and small
+#: parts of bodies, which are read in goes of their own and keep no request waiting
 _BEGIN, _THEN, _DRIPS = 8, 0.005, 2
 
 #: bytes of a body that are worth being read as they come, where they are not its last
