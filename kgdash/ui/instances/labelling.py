@@ -24,7 +24,6 @@ from kgdash.studies.labelling.results import check_labelled, instances_of_labels
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.page_turns import turns_of
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.downloads import made_later, most_bytes
 from kgdash.ui.widgets.file_name import file_name
@@ -125,18 +124,12 @@ def _offer_instances(run: Run, state: Labelling) -> None:
     graph = named(run.graph)
 
     def made() -> str:
-        turn = turns_of(visitor().owner, "labelled instances", 1)
-        if not turn.acquire(blocking=False):
-            raise KgdashError("this table is being made for you: try again then")
-        try:
-            instances = instances_of_labels(read_journal(graph()), graph())
-            return write_rule_table(instances, graph(), most=most_bytes())
-        finally:
-            turn.release()
+        instances = instances_of_labels(read_journal(graph()), graph())
+        return write_rule_table(instances, graph(), most=most_bytes())
 
     st.download_button(
         "Download table of rule instances",
-        made_later(made),
+        made_later(made, alone="tables of labels"),
         file_name=file_name(f"{run.name}-labelled-instances", ".tsv"),
         mime="text/tab-separated-values",
         icon=":material/download:",

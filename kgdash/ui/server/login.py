@@ -24,7 +24,7 @@ from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
-from kgdash.ui.server.plain_page import BUSY, plain_page
+from kgdash.ui.server.plain_page import BUSY, InTurn, plain_page
 
 #: where the provider leads back to, and Streamlit makes its cookie
 _CALLBACK = "/oauth2callback"
@@ -65,9 +65,8 @@ class LogInDoor:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._working = Turns(_AT_ONCE, _REST, _LONGEST, _MOST_WAIT)
-        self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
         self._looking = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
-        self._answers = Answers()
+        self._own, self._answers = InTurn(), Answers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -82,9 +81,7 @@ class LogInDoor:
         settings = server_settings()
         asks = settings is not None and settings.login is not None
         if asks and scope["type"] in ("http", "websocket") and _has_too_many_cookies(scope):
-            async with self._answering.turn(networks_of(scope)):
-                pass
-            await _refuse(scope, receive, send)
+            await self._own.give(_refuse, scope, receive, send)
             return
         if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
             assert settings is not None
@@ -113,9 +110,7 @@ class LogInDoor:
             await send({"type": "websocket.close", "code": 1008})
             return
         del cookies
-        async with self._answering.turn(networks_of(scope)):
-            page = _answer(scope, claims)
-        await page(scope, receive, send)
+        await self._own.give(partial(_answer, claims), scope, receive, send)
 
     async def _let_through(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer to strangers, too: within a turn, but for sending, which who reads may put off."""
@@ -199,7 +194,11 @@ def _spare_provider() -> None:
     spare_provider()
 
 
-def _answer(scope: Scope, claims: dict) -> ASGIApp:
+async def _answer(claims: dict, scope: Scope, receive: Receive, send: Send) -> None:
+    await _page(claims, scope)(scope, receive, send)
+
+
+def _page(claims: dict, scope: Scope) -> ASGIApp:
     if scope["path"] == LOG_IN:
         return begin(scope, generate_login_redirect_url("default"))
     link = escape(way_in(scope))

@@ -1,6 +1,12 @@
 """Pages that the server answers by itself, before any of the dashboard runs."""
 
+from math import inf
+
 from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kgdash.serving.pace import Full, Turns
+from kgdash.serving.waiting import networks_of
 
 #: in the colours of the dashboard's themes
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>kgdash</title>
@@ -13,6 +19,9 @@ a.button {{ display: inline-block; padding: .4rem 1rem; border-radius: .5rem; te
   background: #1f63b8; color: #fff }}
 </style>
 <h1>{heading}</h1>{body}"""
+
+#: how many are answered at once, seconds of rest after each, and how many wait
+_AT_ONCE, _REST, _MOST_WAIT = 8, 0.05, 1_000
 
 
 def plain_page(heading: str, body: str, status: int = 200) -> HTMLResponse:
@@ -27,3 +36,19 @@ def plain_page(heading: str, body: str, status: int = 200) -> HTMLResponse:
 
 #: what they read for whom there is no room to wait
 BUSY = plain_page("Busy", "<p>Too many are waiting. Try again in a minute.</p>", 503)
+
+
+class InTurn:
+    """Answers of the server's own, few at once: without it they fill the line of all requests."""
+
+    def __init__(self) -> None:
+        self._turns = Turns(_AT_ONCE, _REST, inf, _MOST_WAIT)
+
+    async def give(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Wait for a turn, and answer; `BUSY` where too many wait."""
+        try:
+            async with self._turns.turn(networks_of(scope)):
+                pass  # who reads may put off the rest
+        except Full:
+            answer = BUSY
+        await answer(scope, receive, send)

@@ -6,7 +6,6 @@ Foreign names for this machine (DNS rebinding) are not answered: those beyond St
 
 from contextlib import suppress
 from html import escape
-from math import inf
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
@@ -21,11 +20,9 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
 from kgdash.serving.heads import ANOTHERS, is_for_another_page
-from kgdash.serving.pace import Full, Turns
-from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import server_settings
 from kgdash.ui.server.login_cookies import LOG_IN, is_return
-from kgdash.ui.server.plain_page import BUSY, plain_page
+from kgdash.ui.server.plain_page import InTurn, plain_page
 
 #: Streamlit's front end makes styles and scripts; charts and downloads, data: and blob: addresses
 _POLICY = "; ".join(
@@ -93,16 +90,11 @@ _HEALTH = ("/_stcore/health", "/healthz")
 _CLOSED = "/_stcore/metrics"
 
 
-#: how many are answered here at once, seconds of rest after each, and how many wait: without it
-#: they fill the line in which all requests begin
-_AT_ONCE, _REST, _MOST_WAIT = 8, 0.05, 1_000
-
-
 class Protection:
     """Middleware of the dashboard's server (ASGI)."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app, self._refusing = app, Turns(_AT_ONCE, _REST, inf, _MOST_WAIT)
+        self._app, self._own = app, InTurn()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse foreign names and other sites' pages, question links, answer with `HEADERS`."""
@@ -154,13 +146,10 @@ class Protection:
             app = RedirectResponse("/", 303)  # now: programs come here all the time
         elif scope["path"] == _CALLBACK:
             scope = _printable(scope)
-        if app is not self._app:
-            try:
-                async with self._refusing.turn(networks_of(scope)):
-                    pass  # who reads may put off the rest
-            except Full:
-                app = BUSY
-        await app(_whole(scope), receive, protected)
+        if app is self._app:
+            await app(_whole(scope), receive, protected)
+        else:
+            await self._own.give(app, scope, receive, protected)
 
 
 def _whole(scope: Scope) -> Scope:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from kgdash.errors import KgdashError
@@ -55,12 +56,14 @@ class _Offers:
 _offers = _Offers()
 
 
-def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
+def made_later(make: Callable[[], Content], alone: str = "") -> Callable[[], Content]:
     """Return what makes a file at a click, for `st.download_button`.
 
-    It raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those who wait
-    would keep the threads that others' need; if a visitor's file is larger than 32 MiB; and if
-    their pages offer so much since that this is not kept.
+    What it returns raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those
+    who wait would keep the threads that others' need; if a visitor's file is larger than 32 MiB;
+    and if their pages offer so much since that this is not kept.
+
+    :param alone: what the file is, if only one of a visitor's is made at once
     """
     who = visitor()  # Streamlit makes it in a thread that knows nobody
     owner = who.owner
@@ -72,19 +75,28 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
         kept: Callable[[], Content] | None = offer.make
         if kept is None:
             raise KgdashError("your tabs offer too many large files: open this page anew")
-        files = turns_of(owner, "files", FILES_AT_ONCE)
-        if not files.acquire(blocking=False):
-            raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
-        try:
+        with ExitStack() as turns:
+            turns.enter_context(_turn(owner, "files", FILES_AT_ONCE))
+            if alone:
+                turns.enter_context(_turn(owner, alone, 1))
             with working_for(who):
                 content = kept()
             if len(content) > _MOST:
                 raise too_long(_MOST)
             return content
-        finally:
-            files.release()
 
     return made
+
+
+@contextmanager
+def _turn(owner: str, files: str, at_once: int) -> Iterator[None]:
+    turns = turns_of(owner, files, at_once)
+    if not turns.acquire(blocking=False):
+        raise KgdashError(f"{files} are made for you, {at_once} at once: try again then")
+    try:
+        yield
+    finally:
+        turns.release()
 
 
 def most_bytes() -> int | None:

@@ -17,7 +17,7 @@ from kgdash.serving import access
 from kgdash.serving.settings import SETTING
 from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import OWNER
-from kgdash.ui.server import answers, login, login_cookies
+from kgdash.ui.server import answers, login, login_cookies, plain_page
 from kgdash.ui.server.login import OPEN, LogInDoor
 from tests.support.own_loop import run_apart
 from tests.support.servers import SECRETS, write_settings
@@ -51,13 +51,18 @@ PATHS = (
 )
 
 
+def leave_out_rests(monkeypatch):
+    """Have turns come at once: a test's loop ends before a rest does."""
+    for module, name in ((login, "_REST"), (login, "_SHORT_REST"), (plain_page, "_REST")):
+        monkeypatch.setattr(module, name, 0)
+
+
 @pytest.fixture
 def client(tmp_path, monkeypatch):
     """Return a browser before a server that says yes to everything behind the door."""
     monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
     monkeypatch.setattr(login_cookies, "get_cookie_secret", lambda: SECRET)
-    monkeypatch.setattr(login, "_REST", 0)
-    monkeypatch.setattr(login, "_SHORT_REST", 0)
+    leave_out_rests(monkeypatch)
 
     async def yes(request):
         return PlainTextResponse("inside")
@@ -246,8 +251,7 @@ async def sent(message):
 def restless(tmp_path, monkeypatch):
     """Ask for log-in, and let nobody wait."""
     monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
-    for rest in ("_REST", "_SHORT_REST"):
-        monkeypatch.setattr(login, rest, 0)
+    leave_out_rests(monkeypatch)
 
 
 def test_nobody_keeps_others_from_logging_in(restless):
@@ -370,9 +374,9 @@ def test_strangers_leave_the_loop_to_others(tmp_path, monkeypatch):
 
 def test_so_many_strangers_wait_and_others_are_told_at_once(client, monkeypatch):
     """What waits is kept in memory: thousands with long headers took gigabytes."""
-    monkeypatch.setattr(login, "_MOST_WAIT", 5)
-    monkeypatch.setattr(login, "_SHORT_REST", 300)
-    monkeypatch.setattr(login, "_REST", 300)
+    for module in (login, plain_page):
+        monkeypatch.setattr(module, "_MOST_WAIT", 5)
+        monkeypatch.setattr(module, "_REST", 300)
     told: list[int] = []
 
     async def note_status(message):

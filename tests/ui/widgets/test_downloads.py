@@ -38,7 +38,7 @@ def test_files_of_one_visitor_keep_no_threads_from_others():
     for thread in drawing:
         thread.start()
         assert begun.acquire(timeout=PATIENCE)
-    with pytest.raises(KgdashError, match="3 files are being made for you"):
+    with pytest.raises(KgdashError, match="files are made for you, 3 at once"):
         quick()
     with working_for(Visitor(folder="bob")):
         assert made_later(lambda: b"his")() == b"his"
@@ -47,6 +47,29 @@ def test_files_of_one_visitor_keep_no_threads_from_others():
         thread.join(PATIENCE)
     assert made == [b"drawn"] * FILES_AT_ONCE
     assert quick() == b"quick"
+
+
+def test_of_some_files_one_is_made_at_once():
+    """Tables of labels, a megabyte of instances each, were made three at once."""
+    begun, end = threading.Event(), threading.Event()
+
+    def table() -> bytes:
+        begun.set()
+        end.wait(PATIENCE)
+        return b"made"
+
+    with working_for(Visitor(folder="ada")):
+        slow, again = (made_later(make, alone="tables") for make in (table, lambda: b"again"))
+        other = made_later(lambda: b"other")
+    drawing = threading.Thread(target=slow, daemon=True)
+    drawing.start()
+    assert begun.wait(PATIENCE)
+    with pytest.raises(KgdashError, match="tables are made for you, 1 at once"):
+        again()
+    assert other() == b"other"
+    end.set()
+    drawing.join(PATIENCE)
+    assert again() == b"again"
 
 
 def test_it_is_made_for_whom_it_was_offered():
