@@ -39,9 +39,10 @@ class EntityTypes:
 
         :raises KgdashError: if there is no such type
         """
+        numbers = {name: number for number, name in enumerate(self.names)}
         for name in names:
-            check_name("type", name, self.names, "the file of types")
-        chosen = [self.names.index(name) for name in names]
+            check_name("type", name, numbers, "the file of types")
+        chosen = [numbers[name] for name in names]
         return np.unique(self.entities[np.isin(self.types, chosen)])
 
 

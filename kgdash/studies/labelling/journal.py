@@ -5,12 +5,15 @@ process that dies while it writes, nothing but that event is lost. What is no jo
 elsewhere, is neither added to nor cut.
 """
 
+from __future__ import annotations
+
 import json
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from sys import intern
 from threading import Lock
@@ -46,8 +49,24 @@ _MAX_BYTES, _VISITORS = 2**28, 2**23
 #: number, bytes and time of a file
 _State = tuple[int, int, int]
 
+
+@dataclass(frozen=True)
+class _Read:
+    """What was read of a journal: of its whole lines how many bytes, their digest, and events."""
+
+    state: _State | None
+    size: int
+    digest: Any
+    events: tuple[Event, ...]
+
+    def and_more(self, state: _State | None, lines: bytes, events: Iterable[Event]) -> _Read:
+        digest = self.digest.copy()
+        digest.update(lines)
+        return _Read(state, self.size + len(lines), digest, (*self.events, *events))
+
+
 #: what was read of journals, the latest last, and the bytes of all that are kept beside that
-_kept, _keeping, _HELD = OrderedDict[Path, tuple[_State, tuple[Event, ...]]](), Lock(), 2**25
+_kept, _keeping, _HELD = OrderedDict[Path, _Read](), Lock(), 2**25
 
 
 def journal_file(graph: KnowledgeGraph) -> Path:
@@ -78,7 +97,7 @@ def read_journal(graph: KnowledgeGraph) -> Labelling:
     path = journal_file(graph)
     remove_unless_held(_lock(path))
     try:
-        return _labelling(_events(path), graph)
+        return _labelling(_read(path).events, graph)
     except OSError as error:
         raise KgdashError(f"can not read {_shown(path)}: {error.strerror or error}") from error
 
@@ -93,7 +112,7 @@ def add_events(graph: KnowledgeGraph, *events: Event) -> Labelling:
     try:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
-            before, lines = _events(path), b"".join(_line(_to_json(each)) for each in added)
+            before, lines = _read(path), b"".join(_line(_to_json(each)) for each in added)
             with open_own(path, _most_bytes(), adding=True) as stream:
                 _check_head(path, stream)
                 _drop_torn_line(stream)
@@ -105,12 +124,12 @@ def add_events(graph: KnowledgeGraph, *events: Event) -> Labelling:
                 stream.write(lines)
                 stream.flush()
                 os.fsync(stream.fileno())
-                events = (*before, *added)
-                _keep(path, _state(os.fstat(stream.fileno())), events)
+                now = before.and_more(_state(os.fstat(stream.fileno())), lines, added)
+                _keep(path, now)
             sync(path.parent)
     except OSError as error:
         raise KgdashError(f"can not write {_shown(path)}: {error.strerror or error}") from error
-    return _labelling(events, graph)
+    return _labelling(now.events, graph)
 
 
 def _most_bytes() -> int:
@@ -183,36 +202,50 @@ def _state(about: os.stat_result) -> _State:
     return about.st_ino, about.st_size, about.st_mtime_ns
 
 
-def _events(path: Path) -> tuple[Event, ...]:
-    """Read a journal, once as long as it stays as it is: pages ask for it at every step."""
-    try:
-        state = _state(path.stat())
-    except FileNotFoundError:
-        return ()
-    with _keeping:
-        known, events = _kept.get(path, (None, ()))
-        if known == state:
-            _kept.move_to_end(path)
-            return events
-    with open_own(path, _most_bytes()) as stream:
-        _check_head(path, stream)
-        stream.seek(0)
-        lines = stream.read(state[1]).split(b"\n")[:-1]
-    read = tuple(
-        _from_json(_parsed(line, place), place, number)
-        for number, line in enumerate(lines[1:])
-        for place in (f"{_shown(path)}, line {number + 2}",)
-    )
-    _keep(path, state, read)
-    return read
+def _read(path: Path) -> _Read:
+    """Read a journal, of one that has grown the rest: pages ask for it at every step."""
+    with _turn(path.parent):
+        nothing = _Read(None, 0, blake2b(), ())
+        known = _kept.get(path, nothing)
+        try:
+            if known.state == _state(path.stat()):
+                return known
+        except FileNotFoundError:
+            return nothing
+        with open_own(path, _most_bytes()) as stream:
+            _check_head(path, stream)
+            stream.seek(0)
+            state = _state(os.fstat(stream.fileno()))
+            content = stream.read(state[1])
+        content = content[: content.rfind(b"\n") + 1]
+        if (
+            blake2b(memoryview(content)[: known.size]).digest() != known.digest.digest()
+        ):  # not kgdash's doing
+            known = nothing
+        more, first = content[known.size :], not known.size
+        before = len(known.events)
+        read = (
+            _from_json(_parsed(line, place), place, number)
+            for number, line in enumerate(more.split(b"\n")[first:-1], before)
+            for place in (f"{_shown(path)}, line {number + 2}",)
+        )
+        now = known.and_more(state, more, read)
+        _keep(path, now)
+    return now
 
 
-def _keep(path: Path, state: _State, events: tuple[Event, ...]) -> None:
+@cache
+def _turn(folder: Path) -> Lock:
+    """Return the turn to read a visitor's journals: of their many tabs, one does."""
+    return Lock()
+
+
+def _keep(path: Path, now: _Read) -> None:
     """Keep what a journal holds, and of others as much as there is room for."""
     with _keeping:
-        _kept[path] = state, events
+        _kept[path] = now
         _kept.move_to_end(path)
-        while len(_kept) > 1 and sum(size for (_, size, _), _ in _kept.values()) > _HELD:
+        while len(_kept) > 1 and sum(read.size for read in _kept.values()) > _HELD:
             _kept.popitem(last=False)
 
 

@@ -10,6 +10,7 @@ from kgdash.runs import Run
 from kgdash.studies.discovery.discovery import DiscoverySetting
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.sidebar import more_settings, settings
+from kgdash.ui.runtime.visitors import MOST_CHOSEN
 from kgdash.ui.widgets.choices import choice, choose_one
 
 #: triples beyond which a search takes minutes: the page then opens on one relation
@@ -48,6 +49,8 @@ def choose_discovery(run: Run) -> DiscoverySetting:
             format_func=dict(zip(graph.relations, graph.relation_labels, strict=True)).__getitem__,
             key="new_relations",
             bind="query-params",
+            select_all=MOST_CHOSEN,
+            max_selections=MOST_CHOSEN,
             placeholder="all; type to search",
             help="Without any: all. A large graph opens on its most frequent one, since all take "
             "minutes.",

@@ -13,6 +13,7 @@ from kgdash.ui.metrics.types_upload import uploaded_types
 from kgdash.ui.runtime.computed import refuse, try_computing
 from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import settings
+from kgdash.ui.runtime.visitors import MOST_CHOSEN
 from kgdash.ui.widgets.choices import choose_number
 from kgdash.ui.widgets.entity_choice import choose_entities, show_unknown_entity
 
@@ -30,6 +31,8 @@ def choose_restriction(graph: KnowledgeGraph) -> Restriction:
             format_func=lambda name: labels[name],
             key="relations",
             bind="query-params",
+            select_all=MOST_CHOSEN,
+            max_selections=MOST_CHOSEN,
             placeholder="all; type to search",
         )
         try:
@@ -80,7 +83,14 @@ def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarr
     types = uploaded_types(graph, "restriction_types")
     if types is None:
         return *bounds, None
-    names = st.multiselect("Types", types.names, key="only_types", placeholder="all")
+    names = st.multiselect(
+        "Types",
+        types.names,
+        key="only_types",
+        select_all=MOST_CHOSEN,
+        max_selections=MOST_CHOSEN,
+        placeholder="all",
+    )
     return *bounds, types.entities_of(names) if names else None
 
 

@@ -19,6 +19,9 @@ OWNER = "kgdash_owner"
 #: key of the button that offers to log in, where one is out
 LOG_IN_BUTTON = "log_in"
 
+#: options that somebody may choose in one field, which Streamlit looks for one by one among all
+MOST_CHOSEN = 500
+
 #: of a connection's scope: tells whether the log-in that made it still counts
 IS_IN = "kgdash_is_in"
 

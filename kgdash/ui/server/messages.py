@@ -13,12 +13,19 @@ from collections import Counter
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
 from kgdash.files.event_log import note
 from kgdash.serving.pace import Pace
 from kgdash.ui.runtime.page_turns import have_threads
-from kgdash.ui.runtime.visitors import IS_IN, LOG_IN_BUTTON, OWNER, server_settings
+from kgdash.ui.runtime.visitors import (
+    IS_IN,
+    LOG_IN_BUTTON,
+    MOST_CHOSEN,
+    OWNER,
+    server_settings,
+)
 
 _OPERATION = "backend_operation_request"
 
@@ -170,7 +177,7 @@ def _is_needed(asked: BackMsg) -> bool:
         return False
     if len(asked.file_urls_request.file_names) > _MOST_FILES:
         return False
-    if not all(_WIDGET.fullmatch(each.id) for each in asked.rerun_script.widget_states.widgets):
+    if not all(map(_is_of_widget, asked.rerun_script.widget_states.widgets)):
         return False
     if kind != _OPERATION:
         return kind in NEEDED
@@ -181,6 +188,10 @@ def _is_needed(asked: BackMsg) -> bool:
         "session_id",
         *OPERATIONS,
     }
+
+
+def _is_of_widget(state: WidgetState) -> bool:
+    return bool(_WIDGET.fullmatch(state.id) and len(state.string_array_value.data) <= MOST_CHOSEN)
 
 
 def _parts(asked: BackMsg) -> float:

@@ -6,12 +6,10 @@ import streamlit as st
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_search import entity_text, search_entities
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.visitors import MOST_CHOSEN
 
 #: entities whose names the browser gets, those of highest degree; the others are found when typed
 _OFFERED = 200
-
-#: entities that are chosen together, one by one; more can be pasted
-_MOST = 500
 
 _HELP = "Type any name, label or part of one, then Enter. Listed are those of highest degree."
 
@@ -78,12 +76,12 @@ def choose_entities(graph: KnowledgeGraph, label: str, key: str, help: str) -> l
         accept_new_options=True,
         filter_mode="contains",
         select_all=False,
-        max_selections=_MOST,
+        max_selections=MOST_CHOSEN,
         placeholder="all; type to search",
         help=f"{help} {_HELP}",
     )
     found: dict[str, list[int]] = {}
-    for text in map(str, typed[:_MOST]):
+    for text in map(str, typed[:MOST_CHOSEN]):
         st.session_state.get(key)  # where another page, or a closed tab, ends the search
         found[text] = search_entities(graph, text)
     if unknown := [plain(text) for text, entities in found.items() if not entities]:
