@@ -20,15 +20,17 @@ _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
 _told = Pace(1, 1 / 86_400)
 
 
-def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
+def who_asks(client: tuple[str, int] | None, head: bytes, visitor: str = "") -> tuple[str, ...]:
     """Return the networks of who sends a request, as `kgdash.serving.waiting.networks`.
 
-    What another site's page takes is a part of its address, whose own requests come first.
+    Of a visitor who is logged in it is their name, wherever they come from. What another site's
+    page takes is a part of its address, or of the visitor, whose own requests come first.
 
     :param client: of the connection; of a proxy that uvicorn trusts (``FORWARDED_ALLOW_IPS``), it
         is the last address that this tells of and that is none of its like; of one that tells of
         more than anybody does, whose request is refused, the proxy
     :param head: all of it; what came behind is of no matter
+    :param visitor: who is logged in, as `kgdash.serving.let_in.whose_log_in`
     """
     address = str((client or ("",))[0])
     proxies = _proxies(os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"))
@@ -38,8 +40,8 @@ def who_asks(client: tuple[str, int] | None, head: bytes) -> tuple[str, ...]:
             _tell_of(address)
     elif 0 < len(told) <= MOST_SAID:
         address, _ = proxies.get_trusted_client_address(told.decode("latin-1"))
-    is_for_another = is_for_another_page(whose_page(head))
-    return (*networks(address), "for another page") if is_for_another else networks(address)
+    asker = (visitor,) if visitor else networks(address)
+    return (*asker, "for another page") if is_for_another_page(whose_page(head)) else asker
 
 
 def _tell_of(address: str) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple
 
 from kgdash.serving.waiting import Waiting
 
@@ -145,3 +146,10 @@ class Goes:
             loop.call_later(self._rest, self._go)
         else:
             self._goes = False
+
+
+class Lines(NamedTuple):
+    """Where requests wait to begin, and small parts of bodies to be read."""
+
+    beginning: Goes
+    dripping: Goes

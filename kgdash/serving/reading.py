@@ -22,16 +22,17 @@ from kgdash.serving.connections import FewTaken, is_out_of_files, most_connectio
 from kgdash.serving.forwarded import who_asks
 from kgdash.serving.frames import UnhurriedWebSocket
 from kgdash.serving.heads import PlainRequests, has_many_lines
-from kgdash.serving.pace import Goes, Pace
+from kgdash.serving.let_in import whose_log_in
+from kgdash.serving.pace import Goes, Lines, Pace
 from kgdash.serving.resting import Unhurried, ending
 
 #: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
 _MOST_LINE = 2**14
 
-#: requests that begin at one go, and seconds until others may: a page's forty are there at once,
-#: and what thousands of open connections ask for all at once keeps nobody's page waiting; and small
-#: parts of bodies, which are read in goes of their own and keep no request waiting
-_BEGIN, _THEN, _DRIPS = 8, 0.005, 2
+#: requests that begin at one go, of strangers where there is a log-in, and seconds until others
+#: may: a page's forty are there at once, and what thousands of open connections ask for all at once
+#: keeps nobody's page waiting; and small parts of bodies, in goes of their own
+_BEGIN, _STRANGERS, _THEN, _DRIPS = 8, 2, 0.005, 2
 
 #: bytes of a body that are worth being read as they come, where they are not its last
 _SMALL = 2**10
@@ -89,13 +90,13 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
 
     ``most``: connections that are open at once. Where a process has no file left for one more, the
-    loop that answers all does nothing but try. ``beginning``: where requests wait to begin, and
-    ``dripping``: where small parts of bodies do.
+    loop that answers all does nothing but try. ``visitors``: where those wait who are logged in;
+    all ``strangers`` together keep none of them waiting.
     """
 
     most: int
-    beginning: Goes
-    dripping: Goes
+    visitors: Lines
+    strangers: Lines
     conn: PlainRequests
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
@@ -104,7 +105,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self._asker = tuple[str, ...]()
         self._refusal: asyncio.TimerHandle | None = None
         self._turn: Callable[[], bool] | None = None
-        self._goes = self.beginning
+        self._lines, self._goes = self.strangers, self.strangers.beginning
 
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
@@ -146,7 +147,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             self.transport.pause_reading()
             asyncio.get_running_loop().call_later(_SOON, self.abort)
         elif self._drips(data):
-            self._wait(data, self.dripping)
+            self._wait(data, self._lines.dripping)
         else:
             self._hear_body(data)
 
@@ -158,8 +159,10 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self._unset_keepalive_if_required()
         head = self.conn.whole_head(data)
         if head or self.conn.pieces > _PIECES:
-            self._asker = who_asks(self.client, head)
-            self._wait(head, self.beginning)
+            visitor = whose_log_in(head)
+            self._asker = who_asks(self.client, head, visitor)
+            self._lines = self.visitors if visitor else self.strangers
+            self._wait(head, self._lines.beginning)
 
     def _wait(self, data: bytes, goes: Goes) -> None:
         """Read no more before it is one's turn, and then this first."""
@@ -276,14 +279,18 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self._note()
 
 
-def read_unhurriedly(longest: int) -> None:
+def read_unhurriedly(longest: int, asks_log_in: bool = False) -> None:
     """Have the server that this process starts read so.
 
     :param longest: bytes of a message
+    :param asks_log_in: whether strangers get nothing but that
     """
     UnhurriedWebSocket.longest = longest
     uvicorn.Config = FewTaken  # type: ignore[misc]
-    UnhurriedHTTP.beginning, UnhurriedHTTP.dripping = Goes(_BEGIN, _THEN), Goes(_DRIPS, _THEN)
+    UnhurriedHTTP.visitors, UnhurriedHTTP.strangers = (
+        Lines(Goes(count, _THEN), Goes(_DRIPS, _THEN))
+        for count in (_BEGIN, _STRANGERS if asks_log_in else _BEGIN)
+    )
     UnhurriedHTTP.most = most_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"

@@ -3,15 +3,14 @@
 import asyncio
 import itertools
 import time
+from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
 
 import h11
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosedError
 
-from kgdash.serving import reading, resting
+from kgdash.serving import let_in, reading, resting
 from kgdash.serving.pace import Goes, Pace
 from tests.support.own_loop import run_apart
 from tests.support.served import answer_to, ok, read_unhurriedly, served
@@ -114,10 +113,37 @@ def test_requests_begin_few_at_one_go_and_networks_go_round():
     assert begun.index("/100") < 30
 
 
+def test_strangers_keep_nobody_waiting_who_is_logged_in(monkeypatch):
+    """WebSockets without log-in, of 250 networks, kept a page of sixty files waiting for 21 s."""
+    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=True)
+    monkeypatch.setattr(let_in, "_owners", OrderedDict())
+    let_in.note_log_in(b"_streamlit_user=mine", "ada")
+    strangers = Goes(2, 60.0)
+    lines = reading.UnhurriedHTTP.strangers._replace(beginning=strangers)
+    monkeypatch.setattr(reading.UnhurriedHTTP, "strangers", lines)
+
+    async def come() -> None:
+        async with served(ok) as port:
+            many = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+            for _, writer in many:
+                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nCookie: _streamlit_user=his\r\n\r\n")
+            while strangers._waiting.count < 18:
+                await asyncio.sleep(0)
+            mine = b"GET / HTTP/1.1\r\nHost: a\r\nCookie: a=b; _streamlit_user=mine\r\n\r\n"
+            async with asyncio.timeout(30):
+                for _ in range(20):
+                    assert b"204" in await answer_to(port, mine)
+            assert strangers._waiting.count == 18
+            for _, writer in many:
+                writer.close()
+
+    run_apart(come())
+
+
 def test_so_do_those_behind_a_body_that_nobody_waits_for(monkeypatch):
     """4,000 such requests of 1,900 lines each kept an open page waiting for 34 s."""
     put, heard = [], []
-    for goes in (reading.UnhurriedHTTP.beginning, reading.UnhurriedHTTP.dripping):
+    for goes in reading.UnhurriedHTTP.strangers:
         monkeypatch.setattr(goes, "put", partial(noted, put, goes.put))
 
     async def refuses(scope, receive, send) -> None:
@@ -150,7 +176,7 @@ def test_so_do_those_behind_a_body_that_nobody_waits_for(monkeypatch):
 def test_parts_of_a_body_come_at_once_where_they_are_worth_it(monkeypatch, answered, turns):
     """8,000 connections that sent a byte after the answer kept an open page waiting for 18 s."""
     put, sizes = [], (1, 4000, 1)
-    for goes in (reading.UnhurriedHTTP.beginning, reading.UnhurriedHTTP.dripping):
+    for goes in reading.UnhurriedHTTP.strangers:
         monkeypatch.setattr(goes, "put", partial(noted, put, goes.put))
 
     async def come() -> None:
@@ -175,7 +201,7 @@ def test_parts_of_a_body_come_at_once_where_they_are_worth_it(monkeypatch, answe
 
 def test_what_has_ended_waits_no_more(monkeypatch):
     """Heads of 16 KB of 1,800 connections a second, each ended at once, took 3.3 GB in 95 s."""
-    goes = reading.UnhurriedHTTP.beginning
+    goes = reading.UnhurriedHTTP.strangers.beginning
     monkeypatch.setattr(goes, "_go", lambda: None)
 
     async def come() -> list[int]:
@@ -199,7 +225,7 @@ def test_what_has_ended_waits_no_more(monkeypatch):
 def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, size):
     """Caddy sends 4,096 bytes of headers by their names: long cookies come before who asks."""
     monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
-    put, goes = [], reading.UnhurriedHTTP.beginning
+    put, goes = [], reading.UnhurriedHTTP.strangers.beginning
     monkeypatch.setattr(
         goes, "put", lambda asker, go, put_=goes.put: put.append(asker) or put_(asker, go)
     )
@@ -282,7 +308,8 @@ def test_few_are_refused_a_second(monkeypatch):
 def test_parts_of_bodies_keep_no_request_waiting(monkeypatch):
     """Of 500 connections that send a byte at a time a page of sixty files took 12 s."""
     begun = []
-    monkeypatch.setattr(reading.UnhurriedHTTP, "dripping", Goes(1, 60.0))
+    lines = reading.UnhurriedHTTP.strangers
+    monkeypatch.setattr(reading.UnhurriedHTTP, "strangers", lines._replace(dripping=Goes(1, 60.0)))
 
     async def app(scope, receive, send) -> None:
         begun.append(scope["path"])
@@ -403,80 +430,3 @@ def test_chunks_of_new_connections_are_not_taken_apart(monkeypatch):
 
     run_apart(come())
     assert len(events) == 5
-
-
-@pytest.mark.parametrize("more", [b"Content-Length: 1", b"X-Y: 1"])
-def test_what_asks_for_a_websocket_and_is_none_is_ended(more):
-    """8,200 such connections of a stranger, which nobody answered, locked out everybody new."""
-
-    async def app(scope, receive, send):
-        await send({"type": "websocket.accept"})
-
-    async def come() -> bytes:
-        async with served(app) as port:
-            reader, writer = await asyncio.open_connection("localhost", port)
-            asked = [b"GET / HTTP/1.1", b"Host: a", b"Connection: Upgrade", b"Upgrade: websocket"]
-            asked += [b"Sec-WebSocket-Version: 13", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
-            writer.write(b"\r\n".join([*asked, more, b"", b""]))
-            async with asyncio.timeout(30):
-                with suppress(ConnectionError):
-                    return await reader.readline()
-            return b""
-
-    said = run_apart(come())
-    assert (b"101" in said) if more.startswith(b"X") else said == b""
-
-
-@pytest.mark.parametrize("frame", [bytes([0x82, 0x80, 1, 2, 3, 4]), b"\xff\xff", b"a" * 10_000])
-def test_what_comes_before_a_websocket_is_accepted_ends_it(frame, caplog):
-    """2,000 of a stranger waited with 1 MB each: pages 10 s, log-ins 33 s, 2 GB that stayed."""
-    seen: list[dict] = []
-
-    async def app(scope, receive, send):
-        seen.append(await receive())
-        seen.append(await receive())
-
-    async def come() -> None:
-        async with served(app) as port:
-            reader, writer = await asyncio.open_connection("localhost", port)
-            asked = [b"GET / HTTP/1.1", b"Host: a", b"Connection: Upgrade", b"Upgrade: websocket"]
-            asked += [b"Sec-WebSocket-Version: 13", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
-            writer.write(b"\r\n".join([*asked, b"", b""]))
-            async with asyncio.timeout(30):
-                while not seen:
-                    await asyncio.sleep(0.01)
-                writer.write(frame)
-                with suppress(ConnectionError):
-                    assert await reader.read() == b""
-                while len(seen) < 2:
-                    await asyncio.sleep(0.01)
-
-    run_apart(come())
-    assert [each["type"] for each in seen] == ["websocket.connect", "websocket.disconnect"]
-    assert "Traceback" not in caplog.text
-
-
-def test_messages_have_a_length_and_so_many_pieces():
-    async def app(scope, receive, send):
-        await send({"type": "websocket.accept"})
-        await receive()
-        while (message := await receive())["type"] != "websocket.disconnect":
-            await send({"type": "websocket.send", "text": str(len(message["bytes"]))})
-
-    async def told(port: int, message, cookie: str = "a") -> str:
-        named = {"additional_headers": {"cookie": cookie}, "compression": None}
-        async with connect(f"ws://localhost:{port}", **named) as socket:
-            await socket.send(message)
-            return str(await socket.recv())
-
-    async def come() -> None:
-        async with served(app) as port:
-            assert await told(port, bytes(1000)) == "1000"
-            assert await told(port, [b"a"] * 1000) == "1000"
-            # Of a log-in with many groups; it got no answer, and the page said "connecting".
-            assert await told(port, bytes(10), cookie="a" * 12_000) == "10"
-            for more in (bytes(1001), [b""] * 10_000):
-                with pytest.raises(ConnectionClosedError):
-                    await told(port, more)
-
-    run_apart(come())

@@ -25,14 +25,14 @@ async def served(app):
     await task
 
 
-def read_unhurriedly(monkeypatch, longest: int) -> None:
+def read_unhurriedly(monkeypatch, longest: int, asks_log_in: bool = False) -> None:
     """Have servers read as `kgdash serve` does, until the test ends."""
     for protocols in (HTTP_PROTOCOLS, WS_PROTOCOLS):
         for name, value in protocols.items():
             monkeypatch.setitem(protocols, name, value)
     monkeypatch.setattr(uvicorn, "Config", uvicorn.Config)
     monkeypatch.setattr(http11, "MAX_LINE_LENGTH", http11.MAX_LINE_LENGTH)
-    reading.read_unhurriedly(longest)
+    reading.read_unhurriedly(longest, asks_log_in)
 
 
 async def ok(scope, receive, send):

@@ -51,7 +51,7 @@ def serve(
     os.environ.setdefault("FORWARDED_ALLOW_IPS", "127.0.0.1,::1,::ffff:127.0.0.1")
     from kgdash.serving.reading import read_unhurriedly  # takes a second
 
-    read_unhurriedly(_MOST_MB * 10**6)
+    read_unhurriedly(_MOST_MB * 10**6, found.login is not None)
     run_dashboard(streamlit_settings(found))
 
 

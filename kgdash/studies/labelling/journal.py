@@ -7,7 +7,6 @@ elsewhere, is neither added to nor cut.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -15,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from sys import intern
 from threading import Lock
 from typing import IO, Any
 
@@ -23,20 +21,12 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import make_folder, sync
 from kgdash.files.lock import hold_lock, remove_unless_held
 from kgdash.files.regular import open_own
-from kgdash.files.text import parse_json
 from kgdash.files.user_data import own_folder
 from kgdash.files.visitor import visitor
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.digests import names_digest
-from kgdash.studies.labelling.events import (
-    LABEL,
-    SKIP,
-    UNDO,
-    Event,
-    Labelling,
-    NamedTriple,
-    RuleGroundings,
-)
+from kgdash.studies.labelling.events import Event, Labelling
+from kgdash.studies.labelling.journal_lines import event_record, read_line, to_event, to_line
 
 _FORMAT, _VERSION = "kgdash-labels", 1
 
@@ -112,13 +102,13 @@ def add_events(graph: KnowledgeGraph, *events: Event) -> Labelling:
     try:
         make_folder(path.parent)
         with hold_lock(_lock(path)):
-            before, lines = _read(path), b"".join(_line(_to_json(each)) for each in added)
+            before, lines = _read(path), b"".join(to_line(event_record(each)) for each in added)
             with open_own(path, _most_bytes(), adding=True) as stream:
                 _check_head(path, stream)
                 _drop_torn_line(stream)
                 if not (size := stream.seek(0, os.SEEK_END)):
                     head = {"format": _FORMAT, "version": _VERSION, "graph": graph.name}
-                    lines = _line(head) + lines
+                    lines = to_line(head) + lines
                 if size + len(lines) > _most_bytes():
                     raise KgdashError(f"{_shown(path)} is full: move it away to begin anew")
                 stream.write(lines)
@@ -145,17 +135,13 @@ def _lock(path: Path) -> Path:
     return path.with_suffix(".lock")
 
 
-def _line(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
 def _check_head(path: Path, stream: IO[bytes]) -> None:
     """Refuse what is no journal by its first line, whole or cut short."""
     stream.seek(0)
     line = stream.readline()
     is_ours = _BEGIN.startswith(line[: len(_BEGIN)])
     if line.endswith(b"\n"):
-        head = _parsed(line, f"{_shown(path)}, line 1")
+        head = read_line(line, f"{_shown(path)}, line 1")
         is_ours = (head.get("format"), head.get("version")) == (_FORMAT, _VERSION)
     if not is_ours:
         raise KgdashError(
@@ -225,7 +211,7 @@ def _read(path: Path) -> _Read:
         more, first = content[known.size :], not known.size
         before = len(known.events)
         read = (
-            _from_json(_parsed(line, place), place, number)
+            to_event(read_line(line, place), place, number)
             for number, line in enumerate(more.split(b"\n")[first:-1], before)
             for place in (f"{_shown(path)}, line {number + 2}",)
         )
@@ -247,55 +233,3 @@ def _keep(path: Path, now: _Read) -> None:
         _kept.move_to_end(path)
         while len(_kept) > 1 and sum(read.size for read in _kept.values()) > _HELD:
             _kept.popitem(last=False)
-
-
-def _parsed(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        value = parse_json(line)
-    except (ValueError, RecursionError) as error:
-        raise KgdashError(f"not valid JSON: {error} ({where}). Mend or remove the line") from error
-    if not isinstance(value, dict):
-        raise KgdashError(f"expected an event of a journal ({where}). Mend or remove the line")
-    return value
-
-
-def _to_json(event: Event) -> dict[str, Any]:
-    value: dict[str, Any] = {"event": event.kind}
-    if event.kind == UNDO:
-        value["of"] = event.of
-    else:
-        value["triple"] = list(event.triple or ())
-    if event.kind == LABEL:
-        value["label"] = event.label
-        value["groundings"] = [{"rule": g.rule, "chains": g.groundings} for g in event.groundings]
-    return value | {"by": event.by, "at": event.at}
-
-
-def _from_json(value: dict[str, Any], where: str, number: int) -> Event:
-    kind, by, at = value.get("event"), value.get("by", ""), value.get("at", "")
-    try:
-        if not isinstance(by, str) or not isinstance(at, str):
-            raise TypeError
-        if kind == UNDO and type(value["of"]) is int and 0 <= value["of"] < number:
-            return Event(UNDO, of=value["of"], by=by, at=at)
-        if kind == SKIP:
-            return Event(SKIP, _triple(value["triple"]), by=by, at=at)
-        if kind == LABEL and isinstance(value["label"], bool):
-            shown = tuple(
-                RuleGroundings(str(g["rule"]), tuple(tuple(map(_triple, c)) for c in g["chains"]))
-                for g in value["groundings"]
-            )
-            return Event(LABEL, _triple(value["triple"]), value["label"], None, shown, by, at)
-    except (TypeError, KeyError, ValueError):
-        pass
-    raise KgdashError(
-        f"expected a label, a skip or an undo; found {json.dumps(value):.120} ({where}). "
-        "Mend or remove the line"
-    )
-
-
-def _triple(value: Any) -> NamedTriple:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise TypeError
-    head, relation, tail = map(intern, value)  # each name once, however often it stands there
-    return head, relation, tail

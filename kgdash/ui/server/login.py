@@ -13,11 +13,13 @@ from html import escape
 
 from anyio import CancelScope
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_url
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
+from kgdash.serving.let_in import note_log_in
 from kgdash.serving.pace import Full, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.serving.waiting import networks_of
@@ -81,7 +83,7 @@ class LogInDoor:
         settings = server_settings()
         asks = settings is not None and settings.login is not None
         if asks and scope["type"] in ("http", "websocket") and _has_too_many_cookies(scope):
-            await self._own.give(_refuse, scope, receive, send)
+            await self._own.give(_TOO_MANY, scope, receive, send)
             return
         if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
             assert settings is not None
@@ -95,7 +97,10 @@ class LogInDoor:
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
         claims = _claims(cookies, settings)
-        if claims and (who := admitted(claims, settings)) is not None:
+        who = admitted(claims, settings) if claims else None
+        sent = (value for name, value in scope["headers"] if name == b"cookie")
+        note_log_in(b"; ".join(sent), who.folder or "" if who else "")
+        if who is not None:
             is_in = partial(admitted, claims, settings)
             scope = {**scope, OWNER: who.folder, IS_IN: lambda: is_in() is not None}
             app = come_back(scope, cookies) or self._app
@@ -106,9 +111,6 @@ class LogInDoor:
             await self._answers.give(who.folder or "", app, scope, receive, send)
             return
         note("refused", reason="login")
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-            return
         del cookies
         await self._own.give(partial(_answer, claims), scope, receive, send)
 
@@ -147,13 +149,6 @@ def _has_too_many_cookies(scope: Scope) -> bool:
     """Tell whether there are more than browsers send, which take long to read."""
     headers = [value for name, value in scope["headers"] if name == b"cookie"]
     return sum(header.count(b";") + 1 for header in headers) > _MOST_COOKIES
-
-
-async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008})
-    else:
-        await _TOO_MANY(scope, receive, send)
 
 
 def _into(answer: list[Message]) -> Send:
@@ -195,10 +190,10 @@ def _spare_provider() -> None:
 
 
 async def _answer(claims: dict, scope: Scope, receive: Receive, send: Send) -> None:
-    await _page(claims, scope)(scope, receive, send)
+    await _page(scope, claims)(scope, receive, send)
 
 
-def _page(claims: dict, scope: Scope) -> ASGIApp:
+def _page(scope: Scope, claims: dict) -> Response:
     if scope["path"] == LOG_IN:
         return begin(scope, generate_login_redirect_url("default"))
     link = escape(way_in(scope))

@@ -45,10 +45,13 @@ class InTurn:
         self._turns = Turns(_AT_ONCE, _REST, inf, _MOST_WAIT)
 
     async def give(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait for a turn, and answer; `BUSY` where too many wait."""
+        """Wait for a turn, and answer; `BUSY` where too many wait. A WebSocket is not taken."""
         try:
             async with self._turns.turn(networks_of(scope)):
                 pass  # who reads may put off the rest
         except Full:
             answer = BUSY
-        await answer(scope, receive, send)
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await answer(scope, receive, send)

@@ -22,7 +22,7 @@ from kgdash.files.event_log import note
 from kgdash.serving.heads import ANOTHERS, is_for_another_page
 from kgdash.ui.runtime.visitors import server_settings
 from kgdash.ui.server.login_cookies import LOG_IN, is_return
-from kgdash.ui.server.plain_page import InTurn, plain_page
+from kgdash.ui.server.plain_page import BUSY, InTurn, plain_page
 
 #: Streamlit's front end makes styles and scripts; charts and downloads, data: and blob: addresses
 _POLICY = "; ".join(
@@ -100,7 +100,7 @@ class Protection:
         """Refuse foreign names and other sites' pages, question links, answer with `HEADERS`."""
         if scope["type"] == "websocket" and (reason := _refused(scope)):
             note("refused", reason=reason)
-            await send({"type": "websocket.close", "code": 1008})
+            await self._own.give(BUSY, scope, receive, send)
             return
         if scope["type"] != "http":
             with suppress(WebSocketDisconnected):  # a tab was closed while its page was sent

@@ -100,8 +100,8 @@ def test_a_full_journal_takes_nothing_and_stays_readable(monkeypatch):
 def test_what_is_added_is_not_read_again(monkeypatch):
     """Each click read a journal of 8 MB three times: by 24 tabs others' pages took 12 s."""
     read = []
-    plain = journal._from_json
-    monkeypatch.setattr(journal, "_from_json", lambda *given: read.append(1) or plain(*given))
+    plain = journal.to_event
+    monkeypatch.setattr(journal, "to_event", lambda *given: read.append(1) or plain(*given))
     for number in range(4):
         state = add_events(GRAPH, Event(SKIP, TRIPLES[number]))
         assert read_journal(GRAPH) == state
@@ -118,7 +118,7 @@ def test_what_is_added_is_not_read_again(monkeypatch):
 def test_of_what_another_process_added_the_rest_is_read_once(monkeypatch):
     """Who looked between a write and what was kept of it read all, and kept it over the newer."""
     add_events(GRAPH, Event(SKIP, TRIPLES[0]))
-    path, plain, read = journal_file(GRAPH), journal._from_json, []
+    path, plain, read = journal_file(GRAPH), journal.to_event, []
     add_events(GRAPH, Event(SKIP, TRIPLES[1]))
     line = path.read_bytes().splitlines(keepends=True)[-1]
     with path.open("ab") as stream:
@@ -129,7 +129,7 @@ def test_of_what_another_process_added_the_rest_is_read_once(monkeypatch):
         time.sleep(0.01)
         return plain(*given)
 
-    monkeypatch.setattr(journal, "_from_json", slowly)
+    monkeypatch.setattr(journal, "to_event", slowly)
     with ThreadPoolExecutor(8) as threads:
         found = [*threads.map(lambda _: len(read_journal(GRAPH).events), range(8))]
     assert found == [5] * 8

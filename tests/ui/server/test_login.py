@@ -4,6 +4,7 @@ import asyncio
 import http.cookies
 import json
 import time
+from collections import OrderedDict
 
 import pytest
 from starlette.applications import Starlette
@@ -13,7 +14,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from kgdash.serving import access
+from kgdash.serving import access, let_in
 from kgdash.serving.settings import SETTING
 from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import OWNER
@@ -103,6 +104,26 @@ def test_strangers_see_the_way_in_only(client, path):
         assert "inside" not in answer.text
     assert 'href="/log-in' in client.get(path).text
     assert client.get(path).headers["cache-control"] == "no-store"
+
+
+def test_who_is_let_in_waits_in_no_stranger_s_line_from_then_on(client, monkeypatch):
+    monkeypatch.setattr(let_in, "_owners", OrderedDict())
+
+    def known() -> str:
+        sent = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        return let_in.whose_log_in(f"GET / HTTP/1.1\r\nCookie: {sent}\r\n\r\n".encode())
+
+    for claims, secret in ((ADA, "another's"), (EVE, SECRET)):
+        come_as(client, claims, secret)
+        assert not is_inside(client)
+        assert not known()
+    come_as(client, ADA)
+    assert not known()
+    assert is_inside(client)
+    assert len(known()) == 32
+    client.get("/auth/logout")
+    assert not is_inside(client)
+    assert not known()
 
 
 def test_strangers_get_no_connection(client):
