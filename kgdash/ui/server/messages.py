@@ -191,7 +191,10 @@ def _is_needed(asked: BackMsg) -> bool:
 
 
 def _is_of_widget(state: WidgetState) -> bool:
-    return bool(_WIDGET.fullmatch(state.id) and len(state.string_array_value.data) <= MOST_CHOSEN)
+    """Tell whether a widget's state is one that a browser has: its files are there once each."""
+    files = [each.file_id for each in state.file_uploader_state_value.uploaded_file_info]
+    few = len(state.string_array_value.data) <= MOST_CHOSEN and len(set(files)) == len(files)
+    return few and bool(_WIDGET.fullmatch(state.id))
 
 
 def _parts(asked: BackMsg) -> float:

@@ -317,6 +317,21 @@ def test_so_many_options_are_chosen_in_one_field(client):
     assert arrived(client, choosing(500), choosing(501), choosing(9_000)) == ["rerun_script"]
 
 
+@pytest.mark.usefixtures("_served")
+def test_a_file_is_there_once(client):
+    """One of 1 KB that was named 1,200 times took 4.3 GB of a worker until they were compared."""
+
+    def handing_in(*names: str) -> bytes:
+        made = BackMsg()
+        state = made.rerun_script.widget_states.widgets.add(id="$$ID-0-a")
+        for name in names:
+            state.file_uploader_state_value.uploaded_file_info.add(file_id=name)
+        return made.SerializeToString()
+
+    found = arrived(client, handing_in("a", "b"), handing_in("a", "b", "a"), handing_in())
+    assert found == ["rerun_script"] * 2
+
+
 @pytest.mark.usefixtures("waited")
 def test_a_message_asks_where_so_many_files_go(client):
     def asking(count: int) -> bytes:
