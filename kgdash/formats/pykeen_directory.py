@@ -6,7 +6,7 @@ Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no 
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ from kgdash.graph.datasets import load_dataset
 from kgdash.graph.triple_files import read_rows
 
 MODEL_FILE = "trained_model.pkl"
+
+#: model whose scores differ between versions of PyKEEN for the same file
+_TRANSH = "TransH"
 
 #: names, and training triples that are compared: so many times the dataset's, or a few's
 _MOST_TIMES, _FEW = 4, 10_000
@@ -58,9 +61,23 @@ def read_pykeen_directory(
         if vocabulary != (tuple(graph.entities), tuple(graph.relations)):
             graph = load_dataset(dataset, vocabulary)
     notes += _compare_training(folder, graph, has_names=vocabulary is not None)
+    training = training_record(folder)
     if pickled.kept:
         notes.append(KEPT)
-    return graph, pickled, training_record(folder), tuple(notes)
+    if pickled.spec.name == _TRANSH:
+        notes.append(_of_two_versions(training.get("pykeen_evaluation", {})))
+    return graph, pickled, training, tuple(notes)
+
+
+def _of_two_versions(recorded: Mapping[str, float]) -> str:
+    """Warn of a model that PyKEEN 1.10 and 1.11 score in two ways; no file tells which wrote it."""
+    said = recorded.get("inverse_harmonic_mean_rank")
+    found = "what PyKEEN found" if said is None else f"the MRR of {said:.3f} in its results.json"
+    return (
+        f"PyKEEN takes the two vectors of a {_TRANSH} relation the other way round since 1.11, and "
+        f"kgdash scores as 1.11 does: if {found} is another than here, an older one trained this "
+        "model, and nothing that kgdash says of it holds"
+    )
 
 
 def _vocabulary(

@@ -216,6 +216,22 @@ class TestNotes:
         assert ["sorted order" in note for note in run.notes] == [True]
         assert_scores_equal(run, transe.model)
 
+    @pytest.mark.parametrize("with_results", [True, False])
+    def test_tell_of_a_model_that_an_older_pykeen_scores_otherwise(self, tmp_path, with_results):
+        """Versions 1.10.2 and 1.11 write the same TransH; by the latter's formula 0.53 was 0.25."""
+        options = {"model": "TransH", "model_kwargs": {"embedding_dim": 6}} | OPTIONS
+        trained = save(pipeline(dataset="nations", **options), tmp_path / "saved")
+        results = trained.folder / "results.json"
+        found = json.loads(results.read_text())["metrics"]["both"]["realistic"]
+        said = f"the MRR of {found['inverse_harmonic_mean_rank']:.3f} in its results.json is"
+        if not with_results:
+            results.unlink()
+            said = "what PyKEEN found is"
+        run = load(trained.folder, "nations")
+        (note,) = run.notes
+        assert said in note
+        assert_scores_equal(run, trained.model)
+
     def test_survive_import(self, copy, tmp_path):
         shutil.rmtree(copy / "training_triples")
         notes = load(copy, "nations").notes
