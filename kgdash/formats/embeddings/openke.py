@@ -24,6 +24,13 @@ _COMPLEX = tuple(
 )
 _ENTITIES, _RELATIONS = "ent_embeddings.weight", "rel_embeddings.weight"
 
+#: what is told of a RESCAL
+_RESCAL = (
+    "OpenKE's RESCAL predicts lowest first, and so does kgdash: trained with its MarginLoss, as in "
+    "its example, true triples have the highest, so that its own test and every figure here are "
+    "of ranks the wrong way round; a test MRR near 0 tells"
+)
+
 #: single numbers of its modules → what they always are, of those that its code sets
 _CONSTANTS = {
     "zero_const": 0.0,
@@ -86,7 +93,7 @@ def _model(
             return "ComplEx", both[0], both[1], ()
     if weights == {_ENTITIES, "rel_matrices.weight"}:
         # Its predict gives ⟨h, R t⟩ and takes the lowest for the best.
-        return "RESCAL", state[_ENTITIES], -state["rel_matrices.weight"], ()
+        return "RESCAL", state[_ENTITIES], -state["rel_matrices.weight"], (_RESCAL,)
     other = weights - {_ENTITIES, _RELATIONS}
     if {_ENTITIES, _RELATIONS} <= names:
         entities, relations = state[_ENTITIES], state[_RELATIONS]
