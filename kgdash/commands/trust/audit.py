@@ -63,18 +63,19 @@ def audit(
     What was trained is kept: the same command goes on where it was.
     """
     from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit, named_audit
+    from kgdash.studies.audit.of_run import plan_of_run
     from kgdash.studies.correlation.fold_runs import default_workdir
 
     given: dict[str, Any] = {"model.embedding_dim": dim, "training.batch_size": batch_size}
     given |= {"optimizer.lr": learning_rate, "training.num_epochs": epochs}
     if model is None:
-        graph, config, of_run = _of_run(source, dataset, epochs)
+        run = _audited(source, dataset)
+        graph, plan = run.graph, plan_of_run(run, folds, seed, epochs)
     else:
         graph, config = _of_dataset(source, model, given, (loss, loop, set_ or []))
-        of_run = ""
-    plan, folder = AuditPlan(config, folds, seed, of_run), workdir or default_workdir()
-    progress = terminal(f"audit of {graph.name}")
-    about: dict[str, Any] = {"graph": graph.name, "training": config.record(), "folds": folds}
+        plan = AuditPlan(config, folds, seed)
+    folder, progress = workdir or default_workdir(), terminal(f"audit of {graph.name}")
+    about: dict[str, Any] = {"graph": graph.name, "training": plan.config.record(), "folds": folds}
     about |= {"seed": seed, "workdir": str(folder)}
     try:
         if noise is not None:
@@ -90,20 +91,11 @@ def audit(
     output.show(table, lambda: about | records({"triples": table}))
 
 
-def _of_run(
-    source: str, dataset: str | None, epochs: int | None
-) -> tuple[KnowledgeGraph, TrainingConfig, str]:
-    from dataclasses import replace
-
-    from kgdash.studies.audit.of_run import config_of_run
-
+def _audited(source: str, dataset: str | None) -> Run:
     try:
-        run = load_run(source, dataset)
+        return load_run(source, dataset)
     except KgdashError as error:
         raise KgdashError(f"{error}; to audit a dataset, add --model") from error
-    config = config_of_run(run)
-    changed = config if epochs is None else replace(config, epochs=epochs)
-    return run.graph, changed, run.name
 
 
 def _of_dataset(

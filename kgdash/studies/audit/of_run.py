@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,20 @@ def audit(
     :return: as `cross_fit`
     :raises KgdashError: as `cross_fit` and `config_of_run`
     """
-    plan = AuditPlan(config_of_run(run), folds, seed, run.name)
+    plan = plan_of_run(run, folds, seed)
     return cross_fit(run.graph, plan, workdir or default_workdir(), progress)
+
+
+def plan_of_run(run: Run, folds: int, seed: int, epochs: int | None = None) -> AuditPlan:
+    """Return how a run is audited.
+
+    :param folds: as of `AuditPlan`, and ``seed``
+    :param epochs: of each training; default: the run's
+    :raises KgdashError: as `config_of_run`
+    """
+    config = config_of_run(run)
+    changed = config if epochs is None else replace(config, epochs=epochs)
+    return AuditPlan(changed, folds, seed, run.name)
 
 
 def latest_audit(run: Run) -> pd.DataFrame:
