@@ -12,6 +12,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.studies.instances.instance_table import write_rule_table
 from kgdash.studies.instances.instances import (
     TRIPLE_COLUMNS,
     Instances,
@@ -38,6 +39,16 @@ def labelled_instances(run: Run) -> Instances:
     :raises KgdashError: if nobody has judged any, or the journal can not be read
     """
     return instances_of_labels(read_journal(run.graph), run.graph)
+
+
+def labelled_rule_table(graph: KnowledgeGraph, most: int | None = None) -> str:
+    """Write the predictions that people have judged, as `write_rule_table`.
+
+    :param most: as there
+    :raises KgdashError: as `labelled_instances` and `write_rule_table`
+    """
+    instances = instances_of_labels(read_journal(graph), graph)
+    return write_rule_table(instances, graph, most=most)
 
 
 def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instances:

@@ -13,16 +13,16 @@ from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.graph import triple_text
 from kgdash.runs import Run
-from kgdash.runs.call import named
+from kgdash.runs.call import Reading, named
 from kgdash.statistics.estimate import number
-from kgdash.studies.instances.instance_table import write_rule_table
 from kgdash.studies.labelling.error_rate import ErrorRate
 from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple
-from kgdash.studies.labelling.journal import journal_file, read_journal
+from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.queue import LabelQueue, in_labels
-from kgdash.studies.labelling.results import check_labelled, instances_of_labels, label_table
+from kgdash.studies.labelling.results import check_labelled, label_table, labelled_rule_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
+from kgdash.ui.runtime.long_work import result_of
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.downloads import made_later, most_bytes
@@ -124,8 +124,8 @@ def _offer_instances(run: Run, state: Labelling) -> None:
     graph = named(run.graph)
 
     def made() -> str:
-        instances = instances_of_labels(read_journal(graph()), graph())
-        return write_rule_table(instances, graph(), most=most_bytes())
+        table: str = result_of(Reading(labelled_rule_table, graph(), most_bytes()))
+        return table
 
     st.download_button(
         "Download table of rule instances",

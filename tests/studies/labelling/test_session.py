@@ -10,7 +10,12 @@ from kgdash.studies.instances.instance_table import read_rule_table, write_rule_
 from kgdash.studies.instances.instances import make_instances, score_instances
 from kgdash.studies.labelling.events import LABEL, Event, Labelling, RuleGroundings
 from kgdash.studies.labelling.queue import in_labels, label_queue, named_triple
-from kgdash.studies.labelling.results import instances_of_labels, label_table, labelled_instances
+from kgdash.studies.labelling.results import (
+    instances_of_labels,
+    label_table,
+    labelled_instances,
+    labelled_rule_table,
+)
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
 from tests.support.instance_fakes import FakeRun
@@ -64,7 +69,11 @@ def test_labels_become_instances_and_a_table_that_is_read_back(queue):
 
     assert listed(found.triples) == listed(expected.triples)
     assert sorted(found.table["question"]) == sorted(expected.table["question"])
-    again = read_rule_table(write_rule_table(found, GRAPH).encode(), GRAPH)
+    written = write_rule_table(found, GRAPH)
+    assert labelled_rule_table(GRAPH) == written
+    with pytest.raises(KgdashError, match="more than 10 bytes"):
+        labelled_rule_table(GRAPH, most=10)
+    again = read_rule_table(written.encode(), GRAPH)
     pd.testing.assert_frame_equal(again.triples, found.triples)
     assert len(score_instances(FakeRun(), found).table) == len(found)
 

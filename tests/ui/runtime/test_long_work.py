@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import Visitor, working_for
 from kgdash.progress import silent
 from kgdash.runs.call import Call, Reading, read
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime import long_work
-from kgdash.ui.runtime.long_work import call_results, goes_out
+from kgdash.ui.runtime.long_work import call_results, goes_out, result_of
 from kgdash.ui.runtime.ticket import Asker
 from tests.support import worker_calls
 from tests.support.endless import Endless, GaveUpError
@@ -66,6 +67,22 @@ def test_readings_go_out_before_they_hold_python_here(elsewhere, monkeypatch):
     assert found == [("elsewhere", (b"\0abc", None))]
     elsewhere.workers = 0
     assert list(call_results(call, "page", silent, lambda place: None)) == [(b"\0abc", None)]
+
+
+def test_what_nobody_looks_on_at_goes_out_for_its_visitor(elsewhere, monkeypatch):
+    """Five accounts' tables of labels, made in threads of the server, kept others for 13 s."""
+    asked = []
+    made = elsewhere.results
+
+    def noted(*arguments):
+        asked.append(arguments[-1].owner)
+        return made(*arguments)
+
+    monkeypatch.setattr(elsewhere, "results", noted)
+    with working_for(Visitor(folder="ada")):
+        found = result_of(Reading(worker_calls.name_result, "a"))
+    assert found == ("elsewhere", "result of a")
+    assert asked == ["ada"]
 
 
 def test_a_short_text_waits_for_nobody(elsewhere, monkeypatch):
