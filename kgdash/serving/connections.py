@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 from typing import Any
 
 import uvicorn
@@ -21,8 +22,9 @@ except ImportError:  # Windows
 #: connections that are open at once, and files that are left for all else: each session has three
 _MOST_OPEN, _OTHER_FILES = 2**13, 2**12
 
-#: connections that are taken at one go, before anything else is done or any of them is counted
-_TAKEN = 64
+#: connections that are taken at one go, before anything else is done or any of them is counted; and
+#: that the system keeps meanwhile: one more begins again after a second, or three
+_TAKEN, _KEPT = 64, 2**11
 
 #: how often it is told that there are no files left: once, and each minute
 _told = Pace(1, 1 / 60)
@@ -33,6 +35,24 @@ class FewTaken(uvicorn.Config):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **{"backlog": _TAKEN, **named})
+
+
+class PatientServer(uvicorn.Server):
+    """A server for which the system keeps more connections than are taken at one go."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen."""
+        await super().startup(sockets)
+        for server in self.servers:
+            for each in server.sockets:
+                with socket.fromfd(each.fileno(), each.family, each.type) as listening:
+                    listening.listen(_KEPT)
+
+
+def take_connections() -> int:
+    """Have the server that this process starts take them so, and return how many at most."""
+    uvicorn.Config, uvicorn.Server = FewTaken, PatientServer  # type: ignore[misc]
+    return most_connections()
 
 
 def most_connections() -> int:

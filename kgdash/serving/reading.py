@@ -13,12 +13,11 @@ from itertools import chain, islice
 from typing import Any
 
 import h11
-import uvicorn
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from websockets import http11
 
-from kgdash.serving.connections import FewTaken, is_out_of_files, most_connections, tell_seldom
+from kgdash.serving.connections import is_out_of_files, take_connections, tell_seldom
 from kgdash.serving.forwarded import who_asks
 from kgdash.serving.frames import UnhurriedWebSocket
 from kgdash.serving.heads import PlainRequests, has_many_lines
@@ -286,12 +285,11 @@ def read_unhurriedly(longest: int, asks_log_in: bool = False) -> None:
     :param asks_log_in: whether strangers get nothing but that
     """
     UnhurriedWebSocket.longest = longest
-    uvicorn.Config = FewTaken  # type: ignore[misc]
     UnhurriedHTTP.visitors, UnhurriedHTTP.strangers = (
         Lines(Goes(count, _THEN), Goes(_DRIPS, _THEN))
         for count in (_BEGIN, _STRANGERS if asks_log_in else _BEGIN)
     )
-    UnhurriedHTTP.most = most_connections()
+    UnhurriedHTTP.most = take_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{UnhurriedWebSocket.__module__}:UnhurriedWebSocket"

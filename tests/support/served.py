@@ -30,7 +30,8 @@ def read_unhurriedly(monkeypatch, longest: int, asks_log_in: bool = False) -> No
     for protocols in (HTTP_PROTOCOLS, WS_PROTOCOLS):
         for name, value in protocols.items():
             monkeypatch.setitem(protocols, name, value)
-    monkeypatch.setattr(uvicorn, "Config", uvicorn.Config)
+    for name in ("Config", "Server"):
+        monkeypatch.setattr(uvicorn, name, getattr(uvicorn, name))
     monkeypatch.setattr(http11, "MAX_LINE_LENGTH", http11.MAX_LINE_LENGTH)
     reading.read_unhurriedly(longest, asks_log_in)
 
