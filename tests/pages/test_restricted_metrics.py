@@ -3,6 +3,7 @@
 import kgdash
 from kgdash.graph.restriction import Restriction, restrict
 from kgdash.statistics.estimate import number
+from kgdash.ui.widgets import names_choice
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page
 
 
@@ -60,3 +61,17 @@ def test_relations_that_another_graph_does_not_have_are_dropped(pykeen_directory
     choose_folder(app, pykeen_directory, "nations")
     loaded = kgdash.load(pykeen_directory, "nations")
     assert cards(app)["Mean reciprocal rank (MRR)"] == mrr(loaded)
+
+
+def test_of_many_relations_some_are_listed_and_others_typed(run, monkeypatch):
+    """Streamlit looked for 19,000 forged choices among 65,536 types, and others' pages waited."""
+    monkeypatch.setattr(names_choice, "_OFFERED", 3)
+    app = open_page("metrics", relations="causes")
+    listed = app.get_by_key("relations")
+    assert listed.options == [*map(str, run.graph.relations[:3])]
+    assert "causes" not in listed.options
+    assert "The first 3 of 46 are listed" in listed.help
+    relations = [run.graph.relation_id("causes")]
+    assert cards(app)["Mean reciprocal rank (MRR)"] == mrr(run, relations=relations)
+    (error,) = open_page("metrics", relations="cause").error
+    assert error.value.startswith("unknown relation 'cause'")

@@ -10,8 +10,8 @@ from kgdash.runs import Run
 from kgdash.studies.discovery.discovery import DiscoverySetting
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.sidebar import more_settings, settings
-from kgdash.ui.runtime.visitors import MOST_CHOSEN
 from kgdash.ui.widgets.choices import choice, choose_one
+from kgdash.ui.widgets.names_choice import choose_names
 
 #: triples beyond which a search takes minutes: the page then opens on one relation
 _MANY = 10**9
@@ -42,18 +42,12 @@ def choose_discovery(run: Run) -> DiscoverySetting:
             "Any: all; queries that make no sense then often come first.",
             format_func=_TYPES.__getitem__,
         )
-        relations = st.multiselect(
+        relations = choose_names(
             "Relations",
-            list(graph.relations),
-            default=_first_relations(run),
-            format_func=dict(zip(graph.relations, graph.relation_labels, strict=True)).__getitem__,
-            key="new_relations",
-            bind="query-params",
-            select_all=MOST_CHOSEN,
-            max_selections=MOST_CHOSEN,
-            placeholder="all; type to search",
-            help="Without any: all. A large graph opens on its most frequent one, since all take "
-            "minutes.",
+            dict(zip(graph.relations, graph.relation_labels, strict=True)),
+            "new_relations",
+            _first_relations(run),
+            "Without any: all. A large graph opens on its most frequent one, as all take minutes.",
         )
     with more_settings():
         k = int(choice("How many", _COUNTS, "new_count", "100"))

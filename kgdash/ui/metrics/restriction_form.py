@@ -13,9 +13,9 @@ from kgdash.ui.metrics.types_upload import uploaded_types
 from kgdash.ui.runtime.computed import refuse, try_computing
 from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import settings
-from kgdash.ui.runtime.visitors import MOST_CHOSEN
 from kgdash.ui.widgets.choices import choose_number
 from kgdash.ui.widgets.entity_choice import choose_entities, show_unknown_entity
+from kgdash.ui.widgets.names_choice import choose_names
 
 #: of the address, and of the choice
 _ENTITIES = "entities"
@@ -25,16 +25,7 @@ def choose_restriction(graph: KnowledgeGraph) -> Restriction:
     """Show the widgets and return what they say; ends the page's run where they can not be met."""
     with settings(), st.expander("Restrict", icon=":material/filter_alt:"):
         labels = dict(zip(graph.relations, graph.relation_labels, strict=True))
-        relations = st.multiselect(
-            "Relations",
-            graph.relations,
-            format_func=lambda name: labels[name],
-            key="relations",
-            bind="query-params",
-            select_all=MOST_CHOSEN,
-            max_selections=MOST_CHOSEN,
-            placeholder="all; type to search",
-        )
+        relations = choose_names("Relations", labels, "relations")
         try:
             listed = _listed_entities(graph)
             low, high, of_types = _conditions(graph)
@@ -83,14 +74,8 @@ def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarr
     types = uploaded_types(graph, "restriction_types")
     if types is None:
         return *bounds, None
-    names = st.multiselect(
-        "Types",
-        types.names,
-        key="only_types",
-        select_all=MOST_CHOSEN,
-        max_selections=MOST_CHOSEN,
-        placeholder="all",
-    )
+    texts = dict(zip(types.names, types.names, strict=True))
+    names = choose_names("Types", texts, "only_types", in_address=False)
     return *bounds, types.entities_of(names) if names else None
 
 
