@@ -72,11 +72,11 @@ def read_pykeen_directory(
 def _of_two_versions(recorded: Mapping[str, float]) -> str:
     """Warn of a model that PyKEEN 1.10 and 1.11 score in two ways; no file tells which wrote it."""
     said = recorded.get("inverse_harmonic_mean_rank")
-    found = "what PyKEEN found" if said is None else f"the MRR of {said:.3f} in its results.json"
+    found = "" if said is None else f": its results.json tells an MRR of {said:.3f}"
     return (
         f"PyKEEN takes the two vectors of a {_TRANSH} relation the other way round since 1.11, and "
-        f"kgdash scores as 1.11 does: if {found} is another than here, an older one trained this "
-        "model, and nothing that kgdash says of it holds"
+        "kgdash scores as 1.11 does: if an older one trained this model, nothing that kgdash says "
+        f"of it holds. Compare MRR, of test or else of validation, with what PyKEEN found{found}"
     )
 
 

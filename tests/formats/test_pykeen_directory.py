@@ -223,10 +223,10 @@ class TestNotes:
         trained = save(pipeline(dataset="nations", **options), tmp_path / "saved")
         results = trained.folder / "results.json"
         found = json.loads(results.read_text())["metrics"]["both"]["realistic"]
-        said = f"the MRR of {found['inverse_harmonic_mean_rank']:.3f} in its results.json is"
+        said = f"results.json tells an MRR of {found['inverse_harmonic_mean_rank']:.3f}"
         if not with_results:
             results.unlink()
-            said = "what PyKEEN found is"
+            said = "with what PyKEEN found"
         run = load(trained.folder, "nations")
         (note,) = run.notes
         assert said in note
