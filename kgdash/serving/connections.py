@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+from itertools import chain, islice
 from typing import Any
 
 import uvicorn
 
 from kgdash.serving.pace import Pace
+from kgdash.serving.resting import ending
 
 try:
     import resource
@@ -25,6 +27,19 @@ _MOST_OPEN, _OTHER_FILES = 2**13, 2**12
 #: connections that are taken at one go, before anything else is done or any of them is counted; and
 #: that the system keeps meanwhile: one more begins again after a second, or three
 _TAKEN, _KEPT = 64, 2**11
+
+#: connections that end where no file is left
+_ROOM = 2**9
+
+#: connections on which no request is under way, those whose answer nobody reads, and those whose
+#: request waits among strangers', whose sender may have left; the ones that have been so for
+#: longest first
+silent: dict[Any, None] = {}
+unread: dict[Any, None] = {}
+waiting: dict[Any, None] = {}
+
+#: whether as many as may ended in this round of the loop, whose files are closed in the next
+_ended = False
 
 #: how often it is told that there are no files left: once, and each minute
 _told = Pace(1, 1 / 60)
@@ -68,7 +83,29 @@ def most_connections() -> int:
     return max(wanted - _OTHER_FILES, wanted // 2)
 
 
-def is_out_of_files(about: dict[str, Any]) -> bool:
+def end_some(count: int) -> None:
+    """End connections: of those that may be, whichever are most, the longest so."""
+    kinds: list[dict[Any, None]] = sorted((ending, unread, waiting, silent), key=len, reverse=True)
+    for first in list(islice(chain(*kinds), count)):
+        first.abort()
+
+
+def make_room(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+    """Have connections give way where no file is left; as handler of exceptions."""
+    global _ended
+    if _is_out_of_files(about) and not _ended:
+        _ended = True
+        end_some(_ROOM)
+        loop.call_soon(_go_on)
+    _tell_seldom(loop, about)
+
+
+def _go_on() -> None:
+    global _ended
+    _ended = False
+
+
+def _is_out_of_files(about: dict[str, Any]) -> bool:
     """Tell whether what asyncio tells of is that no file is left.
 
     :param about: as of its exception handlers
@@ -77,12 +114,12 @@ def is_out_of_files(about: dict[str, Any]) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
-def tell_seldom(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
+def _tell_seldom(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
     """Have asyncio tell of a connection that finds no file left only now and then.
 
     It tells of each that waits, 2,048 times a second, with a traceback.
     """
-    if not is_out_of_files(about):
+    if not _is_out_of_files(about):
         loop.default_exception_handler(about)
     elif _told.left() >= 1:
         _told.take(1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from itertools import chain, islice
 from typing import Any
 
 import h11
@@ -17,13 +16,20 @@ from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from websockets import http11
 
-from kgdash.serving.connections import is_out_of_files, take_connections, tell_seldom
+from kgdash.serving.connections import (
+    end_some,
+    make_room,
+    silent,
+    take_connections,
+    unread,
+    waiting,
+)
 from kgdash.serving.forwarded import who_asks
 from kgdash.serving.frames import UnhurriedWebSocket
 from kgdash.serving.heads import PlainRequests, has_many_lines
 from kgdash.serving.let_in import whose_log_in
 from kgdash.serving.pace import Goes, Lines, Pace
-from kgdash.serving.resting import Unhurried, ending
+from kgdash.serving.resting import Unhurried
 
 #: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
 _MOST_LINE = 2**14
@@ -51,39 +57,6 @@ _REFUSED_BURST, _REFUSED, _LONGEST = 8, 40, 60.0
 
 _refused = Pace(_REFUSED_BURST, _REFUSED)
 
-#: connections that end where no file is left
-_ROOM = 2**9
-
-#: connections on which no request is under way, and those whose answer nobody reads; the ones that
-#: have been so for longest first
-_silent: dict[UnhurriedHTTP, None] = {}
-_unread: dict[UnhurriedHTTP, None] = {}
-
-#: whether as many as may ended in this round of the loop, whose files are closed in the next
-_ended = False
-
-
-def _end_silent(count: int) -> None:
-    """End connections: of the silent, unread or ending, whichever are most, the longest so."""
-    kinds: list[dict[Any, None]] = sorted((ending, _unread, _silent), key=len, reverse=True)
-    for first in list(islice(chain(*kinds), count)):
-        first.abort()
-
-
-def _make_room(loop: asyncio.AbstractEventLoop, about: dict[str, Any]) -> None:
-    """Have connections that are silent give way where no file is left; as handler of exceptions."""
-    global _ended
-    if is_out_of_files(about) and not _ended:
-        _ended = True
-        _end_silent(_ROOM)
-        loop.call_soon(_go_on)
-    tell_seldom(loop, about)
-
-
-def _go_on() -> None:
-    global _ended
-    _ended = False
-
 
 class UnhurriedHTTP(Unhurried, H11Protocol):
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
@@ -109,10 +82,10 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of too many, the one that has said nothing for longest is closed."""
         super().connection_made(transport)
-        asyncio.get_running_loop().set_exception_handler(_make_room)
+        asyncio.get_running_loop().set_exception_handler(make_room)
         if len(self.connections) > self.most:
-            _end_silent(1)
-        _silent[self] = None
+            end_some(1)
+        silent[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection, and what waits of it."""
@@ -125,8 +98,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
 
     def forget(self) -> None:
         """Count it no more among those that may be ended."""
-        _silent.pop(self, None)
-        _unread.pop(self, None)
+        for kept in (silent, unread, waiting):
+            kept.pop(self, None)
 
     def abort(self) -> None:
         """End at once."""
@@ -169,6 +142,9 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self.transport.pause_reading()
         self._turn, self._goes = partial(self._begin, data), goes
         goes.put(self._asker, self._turn)
+        self.forget()
+        if self._lines is self.strangers:
+            waiting[self] = None
 
     @property
     def _body_to_come(self) -> int | None:
@@ -194,6 +170,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         try:
             if data:  # to h11, nothing is the end of the connection
                 self._hear_body(data)
+            else:
+                self._note()
         except BaseException:
             self.transport.abort()  # as asyncio does where it calls
             raise
@@ -218,7 +196,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         """Keep in mind whether it may be ended."""
         is_open = self in self.connections and not self.transport.is_closing()
         idle, paused = self._is_answered(), self.flow.write_paused
-        for kept, is_one in ((_silent, idle), (_unread, not idle and paused)):
+        waiting.pop(self, None)
+        for kept, is_one in ((silent, idle), (unread, not idle and paused)):
             if is_one and is_open:
                 kept.setdefault(self)
             else:

@@ -5,12 +5,13 @@ import errno
 import socket
 import subprocess
 import sys
+from collections import OrderedDict
 from contextlib import ExitStack, suppress
 
 import pytest
 
-from kgdash.serving import connections, reading, resting
-from kgdash.serving.pace import Pace
+from kgdash.serving import connections, let_in, reading, resting
+from kgdash.serving.pace import Goes, Pace
 from tests.support.own_loop import run_apart
 from tests.support.paths import ROOT
 from tests.support.served import answer_to, ok, read_unhurriedly, served
@@ -60,6 +61,39 @@ def test_those_that_come_meanwhile_are_kept():
     run_apart(come())
 
 
+def test_of_too_many_connections_strangers_that_wait_end_before_silent_ones(monkeypatch):
+    """Who asked and left waited on, so that an idle one of a visitor's was the oldest: 502."""
+    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=True)
+    monkeypatch.setattr(reading.UnhurriedHTTP, "most", 5)
+    lines = reading.UnhurriedHTTP.strangers._replace(beginning=Goes(1, 60.0))
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def come() -> None:
+        async with served(ok) as port:
+            reader, writer = await asyncio.open_connection("localhost", port)
+            writer.write(request)
+            assert b"204" in await reader.readuntil(b"\r\n\r\n")
+            monkeypatch.setattr(reading.UnhurriedHTTP, "strangers", lines)
+            others = []
+            for number in range(8):
+                others.append(await asyncio.open_connection("localhost", port))
+                others[-1][1].write(request)
+                while len(connections.waiting) < min(number, 3):
+                    await asyncio.sleep(0)
+            assert len(connections.silent) < 4
+            writer.write(request.replace(b"Host", b"Cookie: _streamlit_user=mine\r\nHost"))
+            async with asyncio.timeout(30):
+                assert b"204" in await reader.readuntil(b"\r\n\r\n")
+            for _, each in others:
+                each.close()
+            writer.close()
+
+    monkeypatch.setattr(let_in, "_owners", OrderedDict())
+    let_in.note_log_in(b"_streamlit_user=mine", "ada")
+    run_apart(come())
+    assert not connections.waiting
+
+
 def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(monkeypatch):
     """Without a file for one more, the loop wrote 2,048 tracebacks a second and answered nobody."""
     monkeypatch.setattr(reading.UnhurriedHTTP, "most", 5)
@@ -96,7 +130,7 @@ def test_of_too_many_connections_those_that_are_silent_for_longest_are_closed(mo
             assert b"204" in await slow[0].readline()
 
     run_apart(come())
-    assert not reading._silent
+    assert not connections.silent
 
 
 async def _much(scope, receive, send, mebibytes: int = 16) -> None:
@@ -122,7 +156,9 @@ def test_nor_do_those_stay_whose_answers_nobody_reads(monkeypatch):
                 unread.append(await asyncio.open_connection("127.0.0.1", port, **local))
                 unread[-1][1].write(request)
                 await unread[-1][0].read(1)
-            while not all(each.flow.write_paused for each in reading._silent | reading._unread):
+            while not all(
+                each.flow.write_paused for each in connections.silent | connections.unread
+            ):
                 await asyncio.sleep(0.01)
             for _ in range(3):
                 async with asyncio.timeout(30):
@@ -164,8 +200,8 @@ def test_nor_do_those_that_close_once_their_answer_is_read(monkeypatch, kept):
                 writer.transport.abort()
 
     run_apart(come())
-    assert not reading._silent
-    assert not reading._unread
+    assert not connections.silent
+    assert not connections.unread
     assert not resting.ending
 
 
@@ -210,7 +246,7 @@ def test_nor_do_those_that_were_to_be_websockets(monkeypatch):
 
 def test_the_silent_give_way_where_no_file_is_left(monkeypatch):
     """With 290 tabs, whose sessions have three files each, 8,600 idle ones locked others out."""
-    monkeypatch.setattr(reading, "_ROOM", 2)
+    monkeypatch.setattr(connections, "_ROOM", 2)
     request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     async def come() -> None:
@@ -240,17 +276,17 @@ def test_who_reads_slowly_gives_way_after_those_who_say_nothing():
             slow = await asyncio.open_connection("127.0.0.1", port, limit=1)
             slow[1].write(request)
             await slow[0].read(1)
-            while not reading._unread:
+            while not connections.unread:
                 await asyncio.sleep(0.01)
             idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
-            while len(reading._silent) < 2:
+            while len(connections.silent) < 2:
                 await asyncio.sleep(0.01)
-            reading._end_silent(1)
+            connections.end_some(1)
             async with asyncio.timeout(30):
                 assert await idle[0][0].read() == b""
                 while await slow[0].read(2**20):
                     pass
-            assert not reading._unread
+            assert not connections.unread
 
     run_apart(come())
 

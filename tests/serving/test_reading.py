@@ -10,7 +10,7 @@ from functools import partial
 import h11
 import pytest
 
-from kgdash.serving import let_in, reading, resting
+from kgdash.serving import connections, let_in, reading, resting
 from kgdash.serving.pace import Goes, Pace
 from tests.support.own_loop import run_apart
 from tests.support.served import answer_to, ok, read_unhurriedly, served
@@ -213,7 +213,7 @@ def test_what_has_ended_waits_no_more(monkeypatch):
                     await asyncio.sleep(0)
             counts = []
             for end in (0, 2, 1):
-                reading._end_silent(end)
+                connections.end_some(end)
                 await asyncio.sleep(0.01)
                 counts.append(goes._waiting.count)
             return counts
@@ -263,7 +263,7 @@ def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, siz
 def test_a_head_ends_or_is_refused(sent, status, monkeypatch):
     """The answers to HEAD and CONNECT raised, a traceback for each, and ended the go of eight."""
     raised = []
-    monkeypatch.setattr(reading, "_make_room", lambda _, about: raised.append(about))
+    monkeypatch.setattr(reading, "make_room", lambda _, about: raised.append(about))
 
     async def come() -> None:
         async with served(ok) as port:
@@ -290,14 +290,14 @@ def test_few_are_refused_a_second(monkeypatch):
             _, writer = await asyncio.open_connection("localhost", port)
             writer.write(odd * 2)
             await asyncio.sleep(0.05)
-            (one,) = reading._silent
+            (one,) = connections.silent
             writer.close()
             await asyncio.sleep(0.05)
             assert one._refusal.cancelled()
             _, writer = await asyncio.open_connection("localhost", port)
             writer.write(odd)
             await asyncio.sleep(0.05)
-            (one,) = reading._silent
+            (one,) = connections.silent
             one.shutdown()  # as the server ends: h11 would raise
             assert one.transport.is_closing()
             writer.close()
