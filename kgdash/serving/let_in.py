@@ -1,4 +1,4 @@
-"""Who was let in lately, told by the cookie of a log-in before a request is taken apart.
+"""Who is let in, told by the cookie of a log-in before a request is taken apart.
 
 It opens nothing: whether a log-in still counts is asked behind. Here it is told in whose line a
 request waits, at no more than a stranger's is worth.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import OrderedDict
+from collections.abc import Callable
 
 from kgdash.serving.heads import end_of
+from kgdash.serving.pace import Pace
 
 _COOKIES = re.compile(rb"\ncookie:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
@@ -22,6 +24,19 @@ _MOST = 2**12
 
 #: digest of the cookie -> whose it is, the latest last
 _owners = OrderedDict[bytes, str]()
+
+#: tells whose log-in comes in some cookies, and how often that is asked, at once and in a second:
+#: after a restart nobody is known, and whoever forges a cookie has its signature looked at
+_asked = Pace(64, 64)
+_ask: list[Callable[[bytes], str]] = []
+
+
+def ask_of(whose: Callable[[bytes], str]) -> None:
+    """Have it asked whose log-in it is where that is not known.
+
+    :param whose: takes the cookies as a browser sends them; returns "" for who is not let in
+    """
+    _ask[:] = [whose]
 
 
 def note_log_in(cookies: bytes, owner: str) -> None:
@@ -39,11 +54,16 @@ def note_log_in(cookies: bytes, owner: str) -> None:
 
 
 def whose_log_in(head: bytes) -> str:
-    """Return who was let in by the cookies of a request; "" of a stranger.
+    """Return who is let in by the cookies of a request; "" of a stranger.
 
     :param head: all of it; what came behind is of no matter
     """
-    return _owners.get(_key(b"; ".join(_COOKIES.findall(head, 0, end_of(head)))), "")
+    cookies = b"; ".join(_COOKIES.findall(head, 0, end_of(head)))
+    key = _key(cookies)
+    if key and key not in _owners and _ask and _asked.left() >= 1:
+        _asked.take(1)
+        note_log_in(cookies, _ask[0](cookies))
+    return _owners.get(key, "")
 
 
 def _key(cookies: bytes) -> bytes:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import NamedTuple
 
 from kgdash.serving.waiting import Waiting
@@ -44,6 +45,10 @@ class Full(Exception):
     """So many wait for a turn that no more may."""
 
 
+class Gone(Exception):
+    """Who waited for a turn has left."""
+
+
 class Turns:
     """Turns of which few are had at once, each with a rest after it; all who wait go round.
 
@@ -61,10 +66,14 @@ class Turns:
         self._waiting = Waiting[asyncio.Future[None]]()
 
     @asynccontextmanager
-    async def turn(self, asker: Sequence[str] = ()) -> AsyncIterator[None]:
+    async def turn(
+        self, asker: Sequence[str] = (), left: asyncio.Future[None] | None = None
+    ) -> AsyncIterator[None]:
         """Wait for a turn: behind all of the same asker, and one of each other.
 
+        :param left: done once who asks has left
         :raises Full: if nobody may wait any more, and no network has more who wait
+        :raises Gone: if they leave before their turn
         """
         if self._free:
             self._free -= 1
@@ -73,12 +82,18 @@ class Turns:
                 self._make_room(asker)
             comes = asyncio.get_running_loop().create_future()
             self._waiting.put(asker, comes)
+            leave = partial(self._leave, asker, comes)
+            if left is not None:
+                left.add_done_callback(leave)
             try:
                 await comes
             except asyncio.CancelledError:
                 if not comes.cancelled():  # it had come
                     self._next()
                 raise
+            finally:
+                if left is not None:
+                    left.remove_done_callback(leave)
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._longest):
@@ -88,6 +103,10 @@ class Turns:
                 asyncio.get_running_loop().call_later(self._rest, self._next)
             else:
                 self._next()
+
+    def _leave(self, asker: Sequence[str], comes: asyncio.Future[None], _: object) -> None:
+        if self._waiting.remove(asker, comes) and not comes.done():
+            comes.set_exception(Gone())
 
     def _make_room(self, asker: Sequence[str]) -> None:
         last = self._waiting.make_room(asker)

@@ -77,6 +77,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self._asker = tuple[str, ...]()
         self._refusal: asyncio.TimerHandle | None = None
         self._turn: Callable[[], bool] | None = None
+        self._behind = b""  # what came while it waits
         self._lines, self._goes = self.strangers, self.strangers.beginning
 
     def connection_made(self, transport: Any) -> None:
@@ -113,7 +114,10 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         """
         if self._refusal is not None:
             return  # read on all the same, or its end would not be known
-        if self._begins():
+        if self._turn is not None:
+            self._behind += data
+            self.transport.pause_reading()
+        elif self._begins():
             self._keep_head(data)
         elif self._is_answered() and (self._body_to_come or 0) > _LEFT:
             self.transport.pause_reading()
@@ -137,9 +141,11 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             self._wait(head, self._lines.beginning)
 
     def _wait(self, data: bytes, goes: Goes) -> None:
-        """Read no more before it is one's turn, and then this first."""
+        """Read no more than what comes next before it is one's turn, and then this first.
+
+        Who leaves meanwhile would not be known otherwise.
+        """
         self._unset_keepalive_if_required()
-        self.transport.pause_reading()
         self._turn, self._goes = partial(self._begin, data), goes
         goes.put(self._asker, self._turn)
         self.forget()
@@ -163,7 +169,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
 
     def _begin(self, data: bytes) -> bool:
         """Read on, unless the connection has ended, and return whether there was anything to."""
-        self._turn = None
+        data, self._turn, self._behind = data + self._behind, None, b""
         if self.transport.is_closing():
             return False
         self.transport.resume_reading()

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from kgdash.serving.pace import Pace
+from kgdash.serving.waiting import LEFT
 
 #: bytes that are read of a connection at once
 _AT_ONCE = 2**13
@@ -98,13 +99,16 @@ class Unhurried(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of a connection that becomes a WebSocket, the same."""
+        self._left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         super().connection_made(
             transport if isinstance(transport, Resting) else Resting(transport)  # type: ignore[arg-type]
         )
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the transport."""
+        """Forget the transport, and tell of it."""
         ending.pop(self.transport, None)
+        if not self._left.done():
+            self._left.set_result(None)
         super().connection_lost(exc)
 
     def eof_received(self) -> None:
@@ -117,5 +121,7 @@ class Unhurried(asyncio.Protocol):
         start = time.thread_time()
         try:
             super().data_received(data)
+            if (scope := getattr(self, "scope", None)) is not None:
+                scope[LEFT] = self._left
         finally:
             self.transport.took(time.thread_time() - start - _FAST * len(data))

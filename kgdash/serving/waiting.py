@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
+
+#: of a request's scope (ASGI): what is done once its connection has ended
+LEFT = "kgdash_left"
 
 
 def networks(address: str) -> tuple[str, ...]:
@@ -31,6 +35,11 @@ def networks(address: str) -> tuple[str, ...]:
 def networks_of(scope: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the networks that a request comes from, of its ASGI scope."""
     return networks(str((scope.get("client") or ("",))[0]))
+
+
+def left_of(scope: Mapping[str, Any]) -> asyncio.Future[None] | None:
+    """Return what is done once who sent a request has left; None where nobody tells."""
+    return scope.get(LEFT)
 
 
 class Waiting(Generic[T]):

@@ -199,26 +199,73 @@ def test_parts_of_a_body_come_at_once_where_they_are_worth_it(monkeypatch, answe
     run_apart(come())
 
 
-def test_what_has_ended_waits_no_more(monkeypatch):
-    """Heads of 16 KB of 1,800 connections a second, each ended at once, took 3.3 GB in 95 s."""
+@pytest.mark.parametrize("leaves", [True, False])
+def test_what_has_ended_waits_no_more(monkeypatch, leaves):
+    """Heads of 16 KB of 1,800 connections a second, each ended at once, took 3.3 GB in 95 s.
+
+    Of those who asked and left nobody learned before their turn: 13 of 14 newcomers got 502.
+    """
     goes = reading.UnhurriedHTTP.strangers.beginning
     monkeypatch.setattr(goes, "_go", lambda: None)
 
     async def come() -> list[int]:
         async with served(ok) as port:
+            writers = []
             for number in range(3):
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                writers.append(writer)
                 while goes._waiting.count == number:
                     await asyncio.sleep(0)
-            counts = []
-            for end in (0, 2, 1):
-                connections.end_some(end)
-                await asyncio.sleep(0.01)
+            counts = [goes._waiting.count]
+            for end in (2, 1):
+                if leaves:
+                    for writer in [writers.pop() for _ in range(end)]:
+                        writer.transport.abort()
+                else:
+                    connections.end_some(end)
+                async with asyncio.timeout(30):
+                    while goes._waiting.count == counts[-1]:
+                        await asyncio.sleep(0.01)
+                    await asyncio.sleep(0.05)
                 counts.append(goes._waiting.count)
+            for writer in writers:
+                writer.close()
             return counts
 
     assert run_apart(come()) == [3, 1, 0]
+    assert not connections.waiting
+
+
+def test_what_comes_while_a_request_waits_is_read_after_it(monkeypatch):
+    heard, goes = [], reading.UnhurriedHTTP.strangers.beginning
+    go = goes._go
+    monkeypatch.setattr(goes, "_go", lambda: None)
+
+    async def app(scope, receive, send) -> None:
+        message = {"more_body": True}
+        while message.get("more_body"):
+            message = await receive()
+            heard.append(message["body"])
+        await at_once(scope, receive, send)
+
+    async def come() -> None:
+        async with served(app) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n")
+            while not goes._waiting.count:
+                await asyncio.sleep(0)
+            writer.write(b"abc" * 100_000)
+            await asyncio.sleep(0.05)
+            (one,) = connections.waiting
+            assert 0 < len(one._behind) <= 2**13
+            go()
+            async with asyncio.timeout(30):
+                assert b"204" in await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+
+    run_apart(come())
+    assert b"".join(heard) == b"abc" * 100_000
 
 
 @pytest.mark.parametrize("size", [1, 100, 4096])

@@ -12,17 +12,17 @@ from functools import cache, partial
 from html import escape
 
 from anyio import CancelScope
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_url
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.let_in import note_log_in
-from kgdash.serving.pace import Full, Turns
+from kgdash.serving.let_in import ask_of, note_log_in
+from kgdash.serving.pace import Full, Gone, Turns
 from kgdash.serving.settings import ServerSettings
-from kgdash.serving.waiting import networks_of
+from kgdash.serving.waiting import left_of, networks_of
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
@@ -69,6 +69,7 @@ class LogInDoor:
         self._working = Turns(_AT_ONCE, _REST, _LONGEST, _MOST_WAIT)
         self._looking = Turns(_AT_ONCE, _SHORT_REST, _LONGEST, _MOST_WAIT)
         self._own, self._answers = InTurn(), Answers()
+        ask_of(_whose)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -78,6 +79,8 @@ class LogInDoor:
             await self._serve(scope, receive, send)
         except Full:
             await BUSY(scope, receive, send)
+        except Gone:
+            pass
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         settings = server_settings()
@@ -120,7 +123,8 @@ class LogInDoor:
         if works:
             _spare_provider()
         answer: list[Message] = []
-        async with (self._working if works else self._looking).turn(networks_of(scope)):
+        turns = self._working if works else self._looking
+        async with turns.turn(networks_of(scope), left_of(scope)):
             if (whole := await _heard(receive)) is not None:
                 await self._app(scope, whole, _into(answer))
         is_back = scope["path"] == _CALLBACK
@@ -146,9 +150,23 @@ def _plain_cookies(header: bytes) -> bytes:
 
 
 def _has_too_many_cookies(scope: Scope) -> bool:
-    """Tell whether there are more than browsers send, which take long to read."""
     headers = [value for name, value in scope["headers"] if name == b"cookie"]
+    return _are_too_many(headers)
+
+
+def _are_too_many(headers: list[bytes]) -> bool:
+    """Tell whether there are more than browsers send, which take long to read."""
     return sum(header.count(b";") + 1 for header in headers) > _MOST_COOKIES
+
+
+def _whose(cookies: bytes) -> str:
+    """Return the folder of who is let in by some cookies; "" of others."""
+    settings = server_settings()
+    if settings is None or settings.login is None or _are_too_many([cookies]):
+        return ""
+    claims = _claims(cookie_parser(_plain_cookies(cookies).decode("latin-1")), settings)
+    who = admitted(claims, settings) if claims else None
+    return who.folder or "" if who else ""
 
 
 def _into(answer: list[Message]) -> Send:

@@ -5,8 +5,11 @@ import http.cookies
 import json
 import time
 from collections import OrderedDict
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
@@ -15,6 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from kgdash.serving import access, let_in
+from kgdash.serving.pace import Pace
 from kgdash.serving.settings import SETTING
 from kgdash.serving.waiting import networks_of
 from kgdash.ui.runtime.visitors import OWNER
@@ -108,6 +112,7 @@ def test_strangers_see_the_way_in_only(client, path):
 
 def test_who_is_let_in_waits_in_no_stranger_s_line_from_then_on(client, monkeypatch):
     monkeypatch.setattr(let_in, "_owners", OrderedDict())
+    monkeypatch.setattr(let_in, "_asked", Pace(9, 1))
 
     def known() -> str:
         sent = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
@@ -118,12 +123,24 @@ def test_who_is_let_in_waits_in_no_stranger_s_line_from_then_on(client, monkeypa
         assert not is_inside(client)
         assert not known()
     come_as(client, ADA)
+    assert len(known()) == 32  # after a restart, too
+    monkeypatch.setattr(let_in, "_ask", [])
+    monkeypatch.setattr(let_in, "_owners", OrderedDict())
     assert not known()
     assert is_inside(client)
     assert len(known()) == 32
     client.get("/auth/logout")
     assert not is_inside(client)
     assert not known()
+
+
+@given(st.binary(max_size=60), st.sampled_from(["", "=", "__1=", "__x=", "_=1;"]))
+def test_odd_cookies_are_nobody_s(value, name):
+    with pytest.MonkeyPatch.context() as patch:
+        asks = SimpleNamespace(secrets=SimpleNamespace(origin="https://kg.example.org"))
+        patch.setattr(login, "server_settings", lambda: SimpleNamespace(login=asks))
+        patch.setattr(login_cookies, "get_cookie_secret", lambda: SECRET)
+        assert login._whose(b"a=b; _streamlit_user" + name.encode() + value) == ""
 
 
 def test_strangers_get_no_connection(client):
