@@ -7,6 +7,7 @@ it; pages and command line print it as it is and never show a traceback.
 from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from functools import cache
+from typing import Self
 
 #: characters of a message of which the middle is left out: names in files may have any length
 _LONGEST = 2_000
@@ -22,6 +23,12 @@ class KgdashError(ValueError):
         if len(message) > _LONGEST:
             message = f"{message[: _LONGEST * 3 // 4]} … {message[-_LONGEST // 4 :]}"
         super().__init__(message.encode("utf-8", "backslashreplace").decode())
+
+    def again(self) -> Self:
+        """Return the same refusal, to be raised once more: what was raised holds who raised it."""
+        same = type(self).__new__(type(self), *self.args)
+        same.__dict__.update(self.__dict__)
+        return same
 
 
 class InterruptedWork(KgdashError):

@@ -3,7 +3,9 @@
 import pickle
 from contextlib import suppress
 
-from kgdash.errors import KgdashError, UnknownName, unknown_name
+import pytest
+
+from kgdash.errors import InterruptedWork, KgdashError, OwnLineFull, UnknownName, unknown_name
 
 
 def test_long_messages_keep_both_ends():
@@ -36,3 +38,23 @@ def test_names_are_compared_once_the_message_is_read():
     expected = "unknown entity 'Berlim' in graph g (Berlin); did you mean 'Berlin'?"
     assert str(pickle.loads(pickle.dumps(error))) == str(error) == expected
     assert len(asked) == 1
+
+
+def test_a_refusal_is_raised_again_without_what_raised_it():
+    def refused(error):
+        with pytest.raises(type(error)) as raised:
+            raise error
+        return raised.value
+
+    for error in (
+        KgdashError("expected this"),
+        InterruptedWork("The process", -9, "start it again"),
+        OwnLineFull("too many", "ada"),
+        unknown_name("entity", "vrus", ["virus"] * 9, "graph umls"),
+    ):
+        former = refused(error)
+        again = former.again()
+        assert type(again) is type(error)
+        assert (str(again), again.__dict__) == (str(error), error.__dict__)
+        assert former.__traceback__ is not None
+        assert again.__traceback__ is None

@@ -61,8 +61,12 @@ class _State:
 
     def end(self) -> None:
         """Ask the thread to end, which counts for nobody until it does."""
-        self.asker.leaves = True
-        self.cancel.set()
+        _end(self.asker, self.cancel)
+
+
+def _end(asker: Asker, cancel: threading.Event) -> None:
+    asker.leaves = True
+    cancel.set()
 
 
 class Job:
@@ -92,7 +96,7 @@ class Job:
             steps = steps.by_name()
         self._state = _State(steps, latest)
         # The thread does not refer to the job, so that it learns when the job is dropped.
-        weakref.finalize(self, self._state.end)
+        weakref.finalize(self, _end, self._state.asker, self._state.cancel)
         work = (self._state, kind, finished)
         threading.Thread(target=_run, args=work, daemon=True).start()
 

@@ -109,7 +109,7 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
         if own := is_for_another_s_bound(job):
             continue
         if isinstance(job.error, KgdashError):
-            raise job.error
+            raise job.error.again()
         if job.status != "done":
             raise RuntimeError(f"{label} failed") from job.error
         if job.is_nothing:

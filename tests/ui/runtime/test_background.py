@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -265,3 +266,29 @@ def test_no_pace_where_all_was_done_at_the_first_report():
     job = Job(steps)
     assert job.wait(PATIENCE)
     assert (job.share(), job.remaining()) == (1.0, None)
+
+
+def test_a_refusal_that_pages_raise_holds_nothing_of_them():
+    """Of each refused file of 63 MB a copy stayed for ever: 11 GB by eight tabs in a minute."""
+
+    class Content:
+        """What a page holds."""
+
+    def refuse(progress, latest):
+        raise KgdashError("not so")
+        yield
+
+    def page(content, again):
+        job = Job(refuse)
+        assert job.wait(PATIENCE)
+        raise job.error.again() if again else job.error
+
+    for again in (True, False):
+        content = Content()
+        there = weakref.ref(content)
+        with suppress(KgdashError):
+            page(content, again)
+        del content
+        if not again:
+            gc.collect()
+        assert there() is None
