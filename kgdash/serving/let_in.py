@@ -10,17 +10,18 @@ import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import islice
 
 from kgdash.serving.heads import end_of
 from kgdash.serving.pace import Pace
 
 _COOKIES = re.compile(rb"\ncookie:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
-#: the cookie of Streamlit's log-in, in one piece or several
-_LOG_IN = re.compile(rb"(?<![^; ])_streamlit_user[^=; ]*=([^; ]*)")
+#: the cookie of Streamlit's log-in, in one piece or several, and of how many at most
+_LOG_IN, _PIECES = re.compile(rb"_streamlit_user(?:_[0-9]{1,2})?=([^; ]*)"), 16
 
-#: log-ins that are remembered, of some 200 bytes each
-_MOST = 2**12
+#: log-ins that are remembered, of some 200 bytes each, and of one visitor
+_MOST, _EACH = 2**12, 32
 
 #: digest of the cookie -> whose it is, the latest last
 _owners = OrderedDict[bytes, str]()
@@ -46,6 +47,10 @@ def note_log_in(cookies: bytes, owner: str) -> None:
     :param owner: their folder; "" if they were not let in
     """
     key = _key(cookies)
+    if key and owner and key not in _owners:
+        own = [each for each, who in _owners.items() if who == owner]
+        for former in own[: len(own) + 1 - _EACH]:
+            del _owners[former]
     _owners.pop(key, None)
     if owner and key:
         _owners[key] = owner
@@ -67,5 +72,10 @@ def whose_log_in(head: bytes) -> str:
 
 
 def _key(cookies: bytes) -> bytes:
-    found = b"; ".join(_LOG_IN.findall(cookies))
-    return hashlib.sha256(found).digest() if found else b""
+    found = list(islice(_LOG_IN.finditer(cookies), _PIECES + 1))
+    own = [
+        each[1]
+        for each in found
+        if cookies[max(0, each.start() - 1) : each.start()] in (b"", b";", b" ")
+    ]
+    return hashlib.sha256(b"; ".join(own)).digest() if own and len(found) <= _PIECES else b""

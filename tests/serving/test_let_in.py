@@ -40,8 +40,26 @@ def test_it_is_known_by_its_cookie_whatever_else_a_browser_sends():
     assert not whose_log_in(head() + b"\nCookie: _streamlit_user=first\r\n\r\n")
 
 
+def test_one_visitor_pushes_nobody_out(monkeypatch):
+    monkeypatch.setattr(let_in, "_MOST", 40)
+    note_log_in(b"_streamlit_user=his", "bob")
+    for number in range(200):
+        note_log_in(b"_streamlit_user=%d" % number, "ada")
+    assert whose_log_in(head(b"Cookie: _streamlit_user=his")) == "bob"
+    known = [whose_log_in(head(b"Cookie: _streamlit_user=%d" % number)) for number in range(200)]
+    assert known == [""] * 168 + ["ada"] * 32
+
+
+def test_more_pieces_than_anybody_s_are_nobody_s():
+    """A cookie of 16 KB took 0.3 ms before anybody's turn: 1,400 a second kept a page for 10 s."""
+    for count, who in ((16, "ada"), (17, "")):
+        cookies = b"a=b; " + b"; ".join([b"_streamlit_user=a"] * count)
+        note_log_in(cookies, "ada")
+        assert whose_log_in(head(b"Cookie: " + cookies)) == who
+
+
 def test_one_in_pieces():
-    pieces = b"_streamlit_user=1; _streamlit_user__1=a; _streamlit_user__2=b"
+    pieces = b"_streamlit_user=1; _streamlit_user_1=a; _streamlit_user_2=b"
     note_log_in(pieces, "ada")
     assert whose_log_in(head(b"Cookie: " + pieces)) == "ada"
     assert not whose_log_in(head(b"Cookie: " + pieces[:-1]))
