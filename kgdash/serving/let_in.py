@@ -49,7 +49,7 @@ def note_log_in(cookies: bytes, owner: str) -> None:
     key = _key(cookies)
     if key and owner and key not in _owners:
         own = [each for each, who in _owners.items() if who == owner]
-        for former in own[: len(own) + 1 - _EACH]:
+        for former in own[: max(0, len(own) + 1 - _EACH)]:
             del _owners[former]
     _owners.pop(key, None)
     if owner and key:
@@ -73,9 +73,5 @@ def whose_log_in(head: bytes) -> str:
 
 def _key(cookies: bytes) -> bytes:
     found = list(islice(_LOG_IN.finditer(cookies), _PIECES + 1))
-    own = [
-        each[1]
-        for each in found
-        if cookies[max(0, each.start() - 1) : each.start()] in (b"", b";", b" ")
-    ]
+    own = [each[1] for each in found if not each.start() or cookies[each.start() - 1] in b"; "]
     return hashlib.sha256(b"; ".join(own)).digest() if own and len(found) <= _PIECES else b""
