@@ -18,6 +18,7 @@ from kgdash.graph.arrow_texts import compact, release_memory
 from kgdash.graph.dataset_files import find_file, find_split
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.triple_columns import (
+    check_order,
     columns_of,
     count_distinct,
     distinct_names,
@@ -105,7 +106,12 @@ def _from_folder(
 
 def _columns(folder: Path, split: str) -> pa.Table:
     path = find_split(folder, split)
-    return read_columns(path) if path else columns_of(np.empty((0, 3), dtype=object))
+    if path is None:
+        return columns_of(np.empty((0, 3), dtype=object))
+    columns = read_columns(path)
+    if split == "train":
+        check_order(columns, str(path))
+    return columns
 
 
 def build_graph(

@@ -12,11 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
 from kgdash.graph.arrow_texts import ArrowTexts, as_arrow, compact, release_memory
 from kgdash.graph.triple_files import MAX_BYTES, MAX_LINE, is_header, read_labels, read_triples
 
 _COLUMNS, _LABELLED = ("head", "relation", "tail"), ("name", "label")
+
+#: names of a column that tell what it is of
+_TELLING = 10
 
 #: names that are looked up at once: a table of all would be of hundreds of megabytes
 _LOOKED_UP = 1 << 20
@@ -76,6 +80,27 @@ def columns_of(triples: np.ndarray) -> pa.Table:
     """Make columns of triples of names: str objects, ``(n, 3)``."""
     texts = (pa.array(triples[:, i], type=pa.large_string()) for i in range(len(_COLUMNS)))
     return pa.table([each.dictionary_encode() for each in texts], _COLUMNS)
+
+
+def check_order(table: pa.Table, where: str) -> None:
+    """Refuse triples that look like head, tail, relation, as KB2E writes them.
+
+    Their second column names what heads are, and their third what no head is.
+
+    :param where: the file, for the message
+    :raises KgdashError: then
+    """
+    heads, second, third = (table[name].chunk(0).dictionary for name in _COLUMNS)
+    if len(second) < _TELLING:
+        return
+    shared = pc.sum(pc.is_in(heads, value_set=second)).as_py() or 0
+    if 2 * shared < len(second) or pc.any(pc.is_in(third, value_set=heads)).as_py():
+        return
+    raise KgdashError(
+        f"expected columns head, relation, tail; found what looks like head, tail, relation: of "
+        f"the second column's {len(second):,} names {shared:,} are heads, of the third's none "
+        f"({where}). Put them in this order"
+    )
 
 
 def distinct_names(table: pa.Table, columns: Sequence[str]) -> Sequence[str]:
