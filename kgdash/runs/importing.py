@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -50,7 +50,7 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
 }
 
 #: a name per row, and the rows
-Named = tuple[Sequence[str], np.ndarray | torch.Tensor]
+Named = tuple[Sequence[str] | Mapping[str, int], np.ndarray | torch.Tensor]
 
 
 #: formats of vectors alone, of which users tell all else
@@ -166,8 +166,8 @@ def run_from_arrays(
 
     >>> run = kgdash.run_from_arrays((names, vectors), (kinds, others), "DistMult", "umls")
 
-    :param entities: a name per row, and the rows: floats or complex numbers, ``(n, …)``, an array
-        or a tensor
+    :param entities: a name per row, or the row of each name (PyKEEN's ``entity_to_id``), and the
+        rows: floats or complex numbers, ``(n, …)``, an array or a tensor
     :param relations: likewise; None for dot and cosine
     :param interaction: a name as of ``kgdash import --from arrays``, or a function of the vectors
         of heads, relations and tails, torch tensors whose leading dimensions broadcast, that
@@ -184,7 +184,7 @@ def run_from_arrays(
             f"{kind} does not take {', '.join(unknown):.80}; it takes {', '.join(sorted(known))}"
         )
     graph = dataset if isinstance(dataset, KnowledgeGraph) else load_dataset(dataset)
-    names = tuple(entities[0]), tuple(relations[0] if relations else ())
+    names = _in_order(entities[0]), _in_order(relations[0] if relations else ())
     vectors = [
         None if given is None else single_precision(_array(given[1]), kind)
         for kind, given in (("entities", entities), ("relations", relations))
@@ -207,6 +207,18 @@ def run_from_arrays(
     embedding = Embedding(called, *names, parts, Source("arrays"))
     spec, state, notes = fit_to(embedding, graph, drop_unknown)
     return assemble(name, graph, spec, state, {}, provenance | {"notes": list(notes)})
+
+
+def _in_order(names: Sequence[str] | Mapping[str, int]) -> tuple[str, ...]:
+    """Return names in the order of their rows."""
+    if isinstance(names, Set):
+        raise KgdashError("expected names in the order of their rows; found a set, which has none")
+    if not isinstance(names, Mapping):
+        return tuple(names)
+    found = tuple(sorted(names, key=names.__getitem__))
+    if [names[name] for name in found] != list(range(len(found))):
+        raise KgdashError("expected the rows of names to be 0, 1, 2, … without gaps")
+    return found
 
 
 def _array(values: np.ndarray | torch.Tensor) -> np.ndarray:

@@ -45,6 +45,18 @@ def test_tensors_that_are_trained_are_taken(dtype):
     assert given.ranks()["realistic"].tolist() == expected.ranks()["realistic"].tolist()
 
 
+def test_names_with_their_rows_are_taken_by_these():
+    """A dict in another order than its ids' was a list of names: an MRR of 0.73 was 0.06."""
+    rows = {name: row for row, name in reversed([*enumerate(ENTITIES)])}
+    given = kgdash.run_from_arrays((rows, E), RELATION_ROWS, "DistMult", GRAPH)
+    named = kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, "DistMult", GRAPH)
+    assert given.digest == named.digest
+    with pytest.raises(KgdashError, match="without gaps"):
+        kgdash.run_from_arrays((rows | {ENTITIES[0]: 1}, E), RELATION_ROWS, "DistMult", GRAPH)
+    with pytest.raises(KgdashError, match="a set, which has none"):
+        kgdash.run_from_arrays((set(ENTITIES), E), RELATION_ROWS, "DistMult", GRAPH)
+
+
 @pytest.mark.parametrize(
     ("interaction", "taken"), [("ComplEx", torch.conj), ("DistMult", lambda x: x.conj().imag)]
 )
