@@ -83,24 +83,27 @@ def columns_of(triples: np.ndarray) -> pa.Table:
 
 
 def check_order(table: pa.Table, where: str) -> None:
-    """Refuse triples that look like head, tail, relation, as KB2E writes them.
+    """Refuse triples that look like head, tail, relation, as KB2E writes them, or relation first.
 
-    Their second column names what heads are, and their third what no head is.
+    Their second column names what stands in one of the others, of which the third names nothing.
 
     :param where: the file, for the message
     :raises KgdashError: then
     """
-    heads, second, third = (table[name].chunk(0).dictionary for name in _COLUMNS)
+    first, second, third = (table[name].chunk(0).dictionary for name in _COLUMNS)
     if len(second) < _TELLING:
         return
-    shared = pc.sum(pc.is_in(heads, value_set=second)).as_py() or 0
-    if 2 * shared < len(second) or pc.any(pc.is_in(third, value_set=heads)).as_py():
-        return
-    raise KgdashError(
-        f"expected columns head, relation, tail; found what looks like head, tail, relation: of "
-        f"the second column's {len(second):,} names {shared:,} are heads, of the third's none "
-        f"({where}). Put them in this order"
-    )
+    for ends, other, order in (
+        (first, third, "head, tail, relation"),
+        (third, first, "relation, head, tail"),
+    ):
+        shared = pc.sum(pc.is_in(ends, value_set=second)).as_py() or 0
+        if 2 * shared >= len(second) and not pc.any(pc.is_in(other, value_set=ends)).as_py():
+            raise KgdashError(
+                f"expected columns head, relation, tail; found what looks like {order}: of the "
+                f"second column's {len(second):,} names {shared:,} stand in another, too, and none "
+                f"of the last ones do ({where}). Put them in this order"
+            )
 
 
 def distinct_names(table: pa.Table, columns: Sequence[str]) -> Sequence[str]:

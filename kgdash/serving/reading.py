@@ -46,6 +46,9 @@ _SMALL = 2**10
 #: of them, in which a proxy takes the answer
 _LEFT, _SOON = 2**16, 1.0
 
+#: bytes that a stranger may send while their request waits
+_BEHIND = 2**14
+
 #: parts of a request's head that are kept as they come; proxies send 4,096 bytes each
 _PIECES = 6
 
@@ -115,8 +118,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         if self._refusal is not None:
             return  # read on all the same, or its end would not be known
         if self._turn is not None:
-            self._behind += data
-            self.transport.pause_reading()
+            self._keep_behind(data)
         elif self._begins():
             self._keep_head(data)
         elif self._is_answered() and (self._body_to_come or 0) > _LEFT:
@@ -126,6 +128,17 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             self._wait(data, self._lines.dripping)
         else:
             self._hear_body(data)
+
+    def _keep_behind(self, data: bytes) -> None:
+        """Keep what comes while it waits; a stranger's, who needs no body, is read on.
+
+        Of who is read no more nobody learns that they have left.
+        """
+        self._behind += data
+        if self._lines is self.visitors:
+            self.transport.pause_reading()
+        elif len(self._behind) > _BEHIND:
+            self.abort()
 
     def _keep_head(self, data: bytes) -> None:
         """Keep what comes of a request's head until it is whole, and tells in whose line it waits.
@@ -270,10 +283,8 @@ def read_unhurriedly(longest: int, asks_log_in: bool = False) -> None:
     :param asks_log_in: whether strangers get nothing but that
     """
     UnhurriedWebSocket.longest = longest
-    UnhurriedHTTP.visitors, UnhurriedHTTP.strangers = (
-        Lines(Goes(count, _THEN), Goes(_DRIPS, _THEN))
-        for count in (_BEGIN, _STRANGERS if asks_log_in else _BEGIN)
-    )
+    lines = [Lines(Goes(each, _THEN), Goes(_DRIPS, _THEN)) for each in (_BEGIN, _STRANGERS)]
+    UnhurriedHTTP.visitors, UnhurriedHTTP.strangers = lines if asks_log_in else lines[:1] * 2
     UnhurriedHTTP.most = take_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"

@@ -250,8 +250,9 @@ def test_columns_in_another_order_are_refused(tmp_path, name):
     graph = load_dataset(name)
     (tmp_path / "in").mkdir()
     (tmp_path / "turned").mkdir()
+    (tmp_path / "first").mkdir()
     for split in ("train", "valid", "test"):
-        for folder, order in (("in", (0, 1, 2)), ("turned", (0, 2, 1))):
+        for folder, order in (("in", (0, 1, 2)), ("turned", (0, 2, 1)), ("first", (1, 0, 2))):
             rows = [
                 "\t".join(
                     (graph.entities[h], graph.relations[r], graph.entities[t])[k] for k in order
@@ -262,3 +263,5 @@ def test_columns_in_another_order_are_refused(tmp_path, name):
     assert len(load_dataset(str(tmp_path / "in")).splits["train"]) == len(graph.splits["train"])
     with pytest.raises(KgdashError, match=r"found what looks like head, tail, relation: of the"):
         load_dataset(str(tmp_path / "turned"))
+    with pytest.raises(KgdashError, match=r"found what looks like relation, head, tail: of the"):
+        load_dataset(str(tmp_path / "first"))

@@ -237,6 +237,33 @@ def test_what_has_ended_waits_no_more(monkeypatch, leaves):
     assert not connections.waiting
 
 
+@pytest.mark.parametrize(("size", "ends"), [(10_000, False), (60_000, True)])
+def test_a_stranger_who_waits_is_read_on(monkeypatch, size, ends):
+    """Of who sent a piece of a body behind nobody learned that they had left: 502 for 11 of 14."""
+    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=True)
+    goes = reading.UnhurriedHTTP.strangers.beginning
+    monkeypatch.setattr(goes, "_go", lambda: None)
+
+    async def come() -> None:
+        async with served(ok) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n\r\n")
+            while not goes._waiting.count:
+                await asyncio.sleep(0)
+            writer.write(b"a" * size)
+            await asyncio.sleep(0.1)
+            assert goes._waiting.count == (not ends)
+            if not ends:
+                writer.transport.abort()
+                async with asyncio.timeout(30):
+                    while goes._waiting.count:
+                        await asyncio.sleep(0.01)
+            writer.close()
+
+    run_apart(come())
+    assert not connections.waiting
+
+
 def test_what_comes_while_a_request_waits_is_read_after_it(monkeypatch):
     heard, goes = [], reading.UnhurriedHTTP.strangers.beginning
     go = goes._go
@@ -259,6 +286,7 @@ def test_what_comes_while_a_request_waits_is_read_after_it(monkeypatch):
             await asyncio.sleep(0.05)
             (one,) = connections.waiting
             assert 0 < len(one._behind) <= 2**13
+            assert reading.UnhurriedHTTP.strangers is reading.UnhurriedHTTP.visitors
             go()
             async with asyncio.timeout(30):
                 assert b"204" in await reader.readuntil(b"\r\n\r\n")

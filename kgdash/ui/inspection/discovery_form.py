@@ -11,7 +11,7 @@ from kgdash.studies.discovery.discovery import DiscoverySetting
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_one
-from kgdash.ui.widgets.names_choice import choose_names
+from kgdash.ui.widgets.names_choice import choose_names, relation_texts
 
 #: triples beyond which a search takes minutes: the page then opens on one relation
 _MANY = 10**9
@@ -44,7 +44,7 @@ def choose_discovery(run: Run) -> DiscoverySetting:
         )
         relations = choose_names(
             "Relations",
-            dict(zip(graph.relations, graph.relation_labels, strict=True)),
+            relation_texts(graph),
             "new_relations",
             _first_relations(run),
             "Without any: all. A large graph opens on its most frequent one, as all take minutes.",

@@ -15,7 +15,7 @@ from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choose_number
 from kgdash.ui.widgets.entity_choice import choose_entities, show_unknown_entity
-from kgdash.ui.widgets.names_choice import choose_names
+from kgdash.ui.widgets.names_choice import choose_names, relation_texts
 
 #: of the address, and of the choice
 _ENTITIES = "entities"
@@ -24,8 +24,7 @@ _ENTITIES = "entities"
 def choose_restriction(graph: KnowledgeGraph) -> Restriction:
     """Show the widgets and return what they say; ends the page's run where they can not be met."""
     with settings(), st.expander("Restrict", icon=":material/filter_alt:"):
-        labels = dict(zip(graph.relations, graph.relation_labels, strict=True))
-        relations = choose_names("Relations", labels, "relations")
+        relations = choose_names("Relations", relation_texts(graph), "relations")
         try:
             listed = _listed_entities(graph)
             low, high, of_types = _conditions(graph)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import streamlit as st
 
+from kgdash.graph import KnowledgeGraph
 from kgdash.ui.runtime.visitors import MOST_CHOSEN
 
 #: names that the browser gets; the others are typed. Streamlit looks for each that is chosen among
 #: all, at each message and outside a page's turn
 _OFFERED = 1_000
+
+
+def relation_texts(graph: KnowledgeGraph) -> dict[str, str]:
+    """Return the names of relations with the texts that show them, each another."""
+    texts = graph.relation_lookup.distinct_labels(np.arange(graph.num_relations))
+    return dict(zip(graph.relations, texts, strict=True))
 
 
 def choose_names(
