@@ -27,7 +27,7 @@ from kgdash.graph.triple_columns import (
     read_columns,
     read_label_columns,
 )
-from kgdash.graph.triple_files import read_triples
+from kgdash.graph.triple_files import is_header, read_rows, read_triples
 
 #: PyKEEN datasets that it need not download
 _BUNDLED = ("nations", "kinships", "umls")
@@ -109,9 +109,14 @@ def _columns(folder: Path, split: str) -> pa.Table:
     if path is None:
         return columns_of(np.empty((0, 3), dtype=object))
     columns = read_columns(path)
-    if split == "train":
+    if split == "train" and not _has_header(path):
         check_order(columns, str(path))
     return columns
+
+
+def _has_header(path: Path) -> bool:
+    first = next(iter(read_rows(path)), None)
+    return first is not None and is_header(first[1], f"{path}, line 1")
 
 
 def build_graph(

@@ -83,7 +83,7 @@ def columns_of(triples: np.ndarray) -> pa.Table:
 
 
 def check_order(table: pa.Table, where: str) -> None:
-    """Refuse triples that look like head, tail, relation, as KB2E writes them, or relation first.
+    """Refuse triples that look like head, tail, relation (KB2E's order), or relation, head, tail.
 
     Their second column names what stands in one of the others, of which the third names nothing.
 
@@ -102,7 +102,8 @@ def check_order(table: pa.Table, where: str) -> None:
             raise KgdashError(
                 f"expected columns head, relation, tail; found what looks like {order}: of the "
                 f"second column's {len(second):,} names {shared:,} stand in another, too, and none "
-                f"of the last ones do ({where}). Put them in this order"
+                f"of the last ones do ({where}). Put them in this order, or say in a first line that "
+                "they are: head, relation, tail"
             )
 
 

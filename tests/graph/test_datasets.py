@@ -265,3 +265,7 @@ def test_columns_in_another_order_are_refused(tmp_path, name):
         load_dataset(str(tmp_path / "turned"))
     with pytest.raises(KgdashError, match=r"found what looks like relation, head, tail: of the"):
         load_dataset(str(tmp_path / "first"))
+    file = tmp_path / "first" / "train.txt"
+    file.write_text("head\trelation\ttail\n" + file.read_text())
+    told = load_dataset(str(tmp_path / "first"))
+    assert len(told.splits["train"]) == len(graph.splits["train"])
