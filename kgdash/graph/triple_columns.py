@@ -102,8 +102,8 @@ def check_order(table: pa.Table, where: str) -> None:
             raise KgdashError(
                 f"expected columns head, relation, tail; found what looks like {order}: of the "
                 f"second column's {len(second):,} names {shared:,} stand in another, too, and none "
-                f"of the last ones do ({where}). Put them in this order, or say in a first line that "
-                "they are: head, relation, tail"
+                f"of the last ones do ({where}). Put them in this order, or, if they are, say so "
+                "in a first line: head, relation, tail"
             )
 
 
