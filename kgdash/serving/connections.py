@@ -46,10 +46,10 @@ _told = Pace(1, 1 / 60)
 
 
 class FewTaken(uvicorn.Config):
-    """A server's settings, `_TAKEN` among them, of which uvicorn says 2,048."""
+    """A server's settings, among them how many connections the system keeps before it begins."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **{"backlog": _TAKEN, **named})
+        super().__init__(*arguments, **{"backlog": _KEPT, **named})
 
 
 class PatientServer(uvicorn.Server):
@@ -57,6 +57,7 @@ class PatientServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen."""
+        self.config.backlog = _TAKEN  # of asyncio: taken at one go, too
         await super().startup(sockets)
         for server in self.servers:
             for each in server.sockets:
