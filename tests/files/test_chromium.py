@@ -1,6 +1,7 @@
 """The Chromium that draws figures reads and asks nothing but what it is given."""
 
 import os
+import time
 
 import plotly.graph_objects as go
 import pytest
@@ -30,7 +31,10 @@ def test_it_starts_elsewhere_and_asks_nobody(tmp_path, monkeypatch):
     options, folder, *others = (tmp_path / "seen").read_text().splitlines()
     assert folder != str(tmp_path)
     assert others == ["/usr/share", "700"], "nothing lies there, and nobody else may look"
-    assert not os.path.exists(os.path.dirname(folder))
+    end = time.monotonic() + 30
+    while os.path.exists(os.path.dirname(folder)):  # by the thread that drew, on a loaded machine
+        assert time.monotonic() < end
+        time.sleep(0.05)
     # It asked for updates and experiments, and where searches go.
     assert "--disable-background-networking" in options
     assert "--host-resolver-rules=MAP * ~NOTFOUND" in options
