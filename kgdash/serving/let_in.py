@@ -47,15 +47,16 @@ def note_log_in(cookies: bytes, owner: str) -> None:
     :param owner: their folder; "" if they were not let in
     """
     key = _key(cookies)
-    if key and owner and key not in _owners:
+    was_known = _owners.pop(key, None) is not None
+    if not (key and owner):
+        return
+    if not was_known:
         own = [each for each, who in _owners.items() if who == owner]
         for former in own[: max(0, len(own) + 1 - _EACH)]:
             del _owners[former]
-    _owners.pop(key, None)
-    if owner and key:
-        _owners[key] = owner
-        while len(_owners) > _MOST:
-            _owners.popitem(last=False)
+    _owners[key] = owner
+    while len(_owners) > _MOST:
+        _owners.popitem(last=False)
 
 
 def whose_log_in(head: bytes) -> str:
