@@ -129,7 +129,7 @@ def _offer_instances(run: Run, state: Labelling) -> None:
 
     st.download_button(
         "Download table of rule instances",
-        made_later(made, alone="tables of labels"),
+        made_later(made, one_by_one="tables of labels"),
         file_name=file_name(f"{run.name}-labelled-instances", ".tsv"),
         mime="text/tab-separated-values",
         icon=":material/download:",

@@ -77,9 +77,10 @@ def _offer(figure: go.Figure, key: str, name: str) -> None:
         st.popover("Save chart", icon=":material/download:", type="tertiary", key=f"save_{key}"),
     ):
         for extension, label in _OFFERED.items():
+            content = partial(figure_bytes, figure, extension, name, caption=_caption())
             st.download_button(
                 label,
-                made_later(partial(figure_bytes, figure, extension, name, caption=_caption())),
+                made_later(content, one_by_one="" if extension == ".html" else "drawings"),
                 file_name=file_name(name, extension),
                 mime=FIGURE_TYPES[extension],
                 key=f"save_{key}_{extension[1:]}",

@@ -56,14 +56,15 @@ class _Offers:
 _offers = _Offers()
 
 
-def made_later(make: Callable[[], Content], alone: str = "") -> Callable[[], Content]:
+def made_later(make: Callable[[], Content], one_by_one: str = "") -> Callable[[], Content]:
     """Return what makes a file at a click, for `st.download_button`.
 
     What it returns raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those
     who wait would keep the threads that others' need; if a visitor's file is larger than 32 MiB;
     and if their pages offer so much since that this is not kept.
 
-    :param alone: what the file is, if only one of a visitor's is made at once
+    :param one_by_one: what the file is, if a visitor's wait for each other: of what is made for one
+        of all at a time, or takes much memory
     """
     who = visitor()  # Streamlit makes it in a thread that knows nobody
     owner = who.owner
@@ -76,9 +77,9 @@ def made_later(make: Callable[[], Content], alone: str = "") -> Callable[[], Con
         if kept is None:
             raise KgdashError("your tabs offer too many large files: open this page anew")
         with ExitStack() as turns:
-            turns.enter_context(_turn(owner, "files", FILES_AT_ONCE))
-            if alone:
-                turns.enter_context(_turn(owner, alone, 1))
+            turns.enter_context(_turn(owner))
+            if one_by_one:
+                turns.enter_context(turns_of(owner, one_by_one, 1))
             with working_for(who):
                 content = kept()
             if len(content) > _MOST:
@@ -89,10 +90,10 @@ def made_later(make: Callable[[], Content], alone: str = "") -> Callable[[], Con
 
 
 @contextmanager
-def _turn(owner: str, files: str, at_once: int) -> Iterator[None]:
-    turns = turns_of(owner, files, at_once)
+def _turn(owner: str) -> Iterator[None]:
+    turns = turns_of(owner, "files", FILES_AT_ONCE)
     if not turns.acquire(blocking=False):
-        raise KgdashError(f"{files} are made for you, {at_once} at once: try again then")
+        raise KgdashError(f"files are made for you, {FILES_AT_ONCE} at once: try again then")
     try:
         yield
     finally:

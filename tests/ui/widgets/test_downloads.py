@@ -49,27 +49,36 @@ def test_files_of_one_visitor_keep_no_threads_from_others():
     assert quick() == b"quick"
 
 
-def test_of_some_files_one_is_made_at_once():
-    """Tables of labels, a megabyte of instances each, were made three at once."""
-    begun, end = threading.Event(), threading.Event()
+def test_files_that_are_made_one_by_one_wait_for_ones_own_alone():
+    """One browser draws for all: three drawings of one visitor stood before another's."""
+    begun, end, made = threading.Event(), threading.Event(), []
 
-    def table() -> bytes:
+    def drawing() -> bytes:
         begun.set()
         end.wait(PATIENCE)
-        return b"made"
+        return b"drawn"
 
     with working_for(Visitor(folder="ada")):
-        slow, again = (made_later(make, alone="tables") for make in (table, lambda: b"again"))
+        slow, again = (
+            made_later(make, one_by_one="drawings") for make in (drawing, lambda: b"again")
+        )
         other = made_later(lambda: b"other")
-    drawing = threading.Thread(target=slow, daemon=True)
-    drawing.start()
+    threads = [
+        threading.Thread(target=lambda make=make: made.append(make()), daemon=True)
+        for make in (slow, again)
+    ]
+    threads[0].start()
     assert begun.wait(PATIENCE)
-    with pytest.raises(KgdashError, match="tables are made for you, 1 at once"):
-        again()
+    threads[1].start()
+    with working_for(Visitor(folder="bob")):
+        assert made_later(lambda: b"his", one_by_one="drawings")() == b"his"
     assert other() == b"other"
+    threads[1].join(0.2)
+    assert made == []
     end.set()
-    drawing.join(PATIENCE)
-    assert again() == b"again"
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert made == [b"drawn", b"again"]
 
 
 def test_it_is_made_for_whom_it_was_offered():
