@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 import numpy as np
+import pandas as pd
 import torch
 
 from kgdash.errors import KgdashError, check_name
@@ -50,7 +51,9 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
 }
 
 #: a name per row, and the rows
-Named = tuple[Sequence[str] | Mapping[str, int], np.ndarray | torch.Tensor]
+Named = tuple[
+    Sequence[str] | Mapping[str, int] | pd.Series, np.ndarray | torch.Tensor | pd.DataFrame
+]
 
 
 #: formats of vectors alone, of which users tell all else
@@ -167,7 +170,7 @@ def run_from_arrays(
     >>> run = kgdash.run_from_arrays((names, vectors), (kinds, others), "DistMult", "umls")
 
     :param entities: a name per row, or the row of each name (PyKEEN's ``entity_to_id``), and the
-        rows: floats or complex numbers, ``(n, …)``, an array or a tensor
+        rows: floats or complex numbers, ``(n, …)``, an array, a tensor or a DataFrame
     :param relations: likewise; None for dot and cosine
     :param interaction: a name as of ``kgdash import --from arrays``, or a function of the vectors
         of heads, relations and tails, torch tensors whose leading dimensions broadcast, that
@@ -185,6 +188,9 @@ def run_from_arrays(
         )
     graph = dataset if isinstance(dataset, KnowledgeGraph) else load_dataset(dataset)
     names = _in_order(entities[0]), _in_order(relations[0] if relations else ())
+    _check_index(entities, names[0], "entities")
+    if relations:
+        _check_index(relations, names[1], "relations")
     vectors = [
         None if given is None else single_precision(_array(given[1]), kind)
         for kind, given in (("entities", entities), ("relations", relations))
@@ -209,7 +215,7 @@ def run_from_arrays(
     return assemble(name, graph, spec, state, {}, provenance | {"notes": list(notes)})
 
 
-def _in_order(names: Sequence[str] | Mapping[str, int]) -> tuple[str, ...]:
+def _in_order(names: Sequence[str] | Mapping[str, int] | pd.Series) -> tuple[str, ...]:
     """Return names in the order of their rows."""
     if isinstance(names, Set):
         raise KgdashError("expected names in the order of their rows; found a set, which has none")
@@ -221,7 +227,20 @@ def _in_order(names: Sequence[str] | Mapping[str, int]) -> tuple[str, ...]:
     return found
 
 
-def _array(values: np.ndarray | torch.Tensor) -> np.ndarray:
+def _check_index(given: Named, names: Sequence[str], kind: str) -> None:
+    """Refuse what pandas would put into another order: names or rows whose index says so."""
+    indexed = [each.index for each in given if isinstance(each, pd.Series | pd.DataFrame)]
+    if len(indexed) == 2 and indexed[0].equals(indexed[1]):
+        return
+    for index in indexed:
+        if not index.equals(pd.RangeIndex(len(index))) and not index.equals(pd.Index(names)):
+            raise KgdashError(
+                f"{kind}: the index of a Series or DataFrame is neither 0, 1, 2, … nor the names "
+                "in the order given: give list(names) and frame.to_numpy() in one order"
+            )
+
+
+def _array(values: np.ndarray | torch.Tensor | pd.DataFrame) -> np.ndarray:
     if np.ma.is_masked(values):
         raise KgdashError("the vectors are masked in part: fill them, or leave out these rows")
     if not isinstance(values, torch.Tensor):

@@ -4,6 +4,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -55,6 +56,19 @@ def test_names_with_their_rows_are_taken_by_these():
         kgdash.run_from_arrays((rows | {ENTITIES[0]: 1}, E), RELATION_ROWS, "DistMult", GRAPH)
     with pytest.raises(KgdashError, match="a set, which has none"):
         kgdash.run_from_arrays((set(ENTITIES), E), RELATION_ROWS, "DistMult", GRAPH)
+
+
+def test_names_and_rows_of_pandas_are_taken_in_one_order_alone():
+    """Names that were sorted with their ids as index, and a frame of named rows, were misread."""
+    expected = kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, "DistMult", GRAPH).digest
+    names, frame = pd.Series(ENTITIES), pd.DataFrame(E, index=ENTITIES)
+    others = names[::-1]
+    turned = (others, pd.DataFrame(E)[::-1])
+    for good in ((names, E), (ENTITIES, frame), (frame.index, frame), turned):
+        assert kgdash.run_from_arrays(good, RELATION_ROWS, "DistMult", GRAPH).digest == expected
+    for bad in ((others, E), (ENTITIES, frame[::-1]), (pd.Series(range(len(E)), ENTITIES), E)):
+        with pytest.raises(KgdashError, match="entities: the index of a Series or DataFrame"):
+            kgdash.run_from_arrays(bad, RELATION_ROWS, "DistMult", GRAPH)
 
 
 @pytest.mark.parametrize(
