@@ -57,7 +57,7 @@ def trust_sections(source: ChartSource, progress: Progress = silent) -> list[Sec
 
 
 def seed_entities(communities: pd.DataFrame) -> dict[str, str]:
-    """Name an entity in the least reliable community of 30 triples or more, and in the most.
+    """Name an entity in the community of lowest mean ReliK, and of highest, of 30 triples or more.
 
     :param communities: of `kgdash.studies.overview.overview.Overview`
     :return: which community -> name of its most central entity; one alone where there is but one,
@@ -65,7 +65,7 @@ def seed_entities(communities: pd.DataFrame) -> dict[str, str]:
     """
     large = communities[~communities["small"]].sort_values("relik", kind="stable")
     names = large["central"].tolist()
-    which = ("least reliable", "most reliable")
+    which = ("lowest", "highest")
     return dict(zip(which, [*names[:1], *names[1:][-1:]], strict=False))
 
 
@@ -200,7 +200,7 @@ def _local(source: ChartSource, found: Overview, progress: Progress) -> Section:
         local = part.local(step)
         estimates, around = local_estimates(local), labels[entity]
         said = " ".join(local_verdict(estimates, whole))
-        text.append(f"Around {around}, in the {which} community: {said}")
+        text.append(f"Around {around}, in the community of {which} mean ReliK: {said}")
         rows.append({"subgraph": f"around {around}", **local_columns(estimates)})
         options = ("--entity", entity)
         drawn = _chart(part, "subgraph-figures", f"The subgraph around {around}.", is_half=True)

@@ -55,7 +55,7 @@ def compared_trust(
     What needs the ReliK of the whole graph is left out unless it is counted for all runs.
 
     :param runs: by distinct names
-    :param best: the run whose least reliable community all are compared in
+    :param best: the run in whose community of lowest mean ReliK all are compared
     :param progress: called with (done, total); may raise to cancel
     """
     sources = {name: ChartSource(evaluation(run)) for name, run in runs.items()}
@@ -132,7 +132,7 @@ def _weakest(sources: Sources) -> Section:
 
 
 def _local(sources: Sources, best: str) -> Section:
-    """Compare the runs in the community that the best of them is least reliable in."""
+    """Compare the runs in the community where the best of them has its lowest mean ReliK."""
     of_best, rows = sources[best], []
     seeds = seed_entities(of_best.overview().communities)
     if not seeds:
@@ -145,7 +145,7 @@ def _local(sources: Sources, best: str) -> Section:
     return Section(
         "Local comparison",
         (
-            f"Around {label[entity]}, in the community that {best} is least reliable in: 60 "
+            f"Around {label[entity]}, in the community of {best}'s lowest mean ReliK: 60 "
             "entities by a random walk with restart.",
         ),
         (

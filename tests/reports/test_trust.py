@@ -34,11 +34,11 @@ def test_the_least_and_the_most_reliable_community(bundled):
     run = bundled("umls-transe")
     found = source(run).overview().communities
     groups, degrees = find_communities(run.graph), run.graph.degrees
-    for which, row in (("least reliable", 0), ("most reliable", -1)):
+    for which, row in (("lowest", 0), ("highest", -1)):
         entity = run.graph.entities.index(seed_entities(found)[which])
         assert groups[entity] == found["id"].iloc[row]
         assert degrees[entity] == degrees[groups == groups[entity]].max()
-    assert list(seed_entities(found[:1])) == ["least reliable"]
+    assert list(seed_entities(found[:1])) == ["lowest"]
     assert seed_entities(found[:0]) == {}
     assert seed_entities(found.assign(small=True)) == {}
 

@@ -194,7 +194,7 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
             open_local("neighbourhood", entity=central, size=60, hops=1)
     else:
         st.info(
-            "No region stands out: what differences there are, chance explains.",
+            "No region stands out further than chance may have it (p above 5%).",
             icon=":material/info:",
         )
     with st.expander("How sure is that?", icon=":material/casino:"):
