@@ -178,6 +178,11 @@ class TestNumbers:
         for info in metric_records().values():
             assert info.formula in page.text
 
+    def test_the_main_metrics_name_the_command_of_the_raw_ones_too(self, html):
+        commands = (f"kgdash metrics umls-transe --split test --filter {each} --json"
+                    for each in ("train+valid+test", "none"))  # fmt: skip
+        assert html.count("\n".join(commands)) == 2
+
 
 class TestOneFile:
     def test_nothing_comes_from_outside(self, page):
