@@ -182,13 +182,15 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
 
     def _begin(self, data: bytes) -> bool:
         """Read on, unless the connection has ended, and return whether there was anything to."""
-        data, self._turn, self._behind = data + self._behind, None, b""
+        behind, self._turn, self._behind = self._behind, None, b""
         if self.transport.is_closing():
             return False
         self.transport.resume_reading()
         try:
-            if data:  # to h11, nothing is the end of the connection
-                self._hear_body(data)
+            if data:
+                self._hear_body(data + behind)
+            elif behind:  # more of a head, whose first parts h11 has not
+                self._keep_head(behind)
             else:
                 self._note()
         except BaseException:

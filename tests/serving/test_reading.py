@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import random
+import socket
 import time
 from collections import OrderedDict
 from contextlib import suppress
@@ -322,6 +324,52 @@ def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, siz
             writer.close()
 
     run_apart(come())
+
+
+@pytest.mark.parametrize("asks_log_in", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_request_is_one_however_it_is_cut(monkeypatch, seed, asks_log_in):
+    """The eighth part of a head whose seventh waited was a request that the proxy had not sent."""
+    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=asks_log_in)
+    asked, goes, chance = [], reading.UnhurriedHTTP.strangers.beginning, random.Random(seed)
+    go = goes._go
+    monkeypatch.setattr(goes, "_go", lambda: None)
+    inner = b"GET /two HTTP/1.1"
+    sent = b"POST /one HTTP/1.1\r\nA: " + inner + b"\r\nHost: a\r\nContent-Length: 21\r\n\r\n"
+    sent += inner + b"\r\n\r\n"
+    cuts = sorted(chance.sample(range(1, len(sent)), 9))
+    cuts[7] = max(cuts[6] + 1, sent.index(inner)) if seed % 2 else cuts[7]
+    edges = [0, *sorted(set(cuts)), len(sent)]
+
+    async def app(scope, receive, send) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        asked.append((scope["path"], dict(scope["headers"]).get(b"a"), body))
+        await at_once(scope, receive, send)
+
+    async def come() -> None:
+        async with served(app) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            unpacked = writer.transport.get_extra_info("socket")
+            unpacked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for start, end in itertools.pairwise(edges):
+                writer.write(sent[start:end])
+                await asyncio.sleep(0.01)
+                if chance.random() < 0.1:
+                    go()
+            async with asyncio.timeout(30):
+                while not asked:
+                    go()
+                    await asyncio.sleep(0.01)
+                assert b"204" in await reader.readuntil(b"\r\n\r\n")
+            go()
+            await asyncio.sleep(0.01)
+            writer.close()
+
+    run_apart(come())
+    assert asked == [("/one", inner, inner + b"\r\n\r\n")]
 
 
 @pytest.mark.parametrize(
