@@ -1,5 +1,8 @@
 """Finding entities by what people type: a name, a label, or a part of one."""
 
+from collections import Counter
+from collections.abc import Mapping
+
 import numpy as np
 
 from kgdash.graph.knowledge_graph import KnowledgeGraph
@@ -13,6 +16,16 @@ def label_and_name(label: str, name: str) -> str:
 def entity_text(graph: KnowledgeGraph, entity: int) -> str:
     """Write an entity as `label_and_name` does."""
     return label_and_name(graph.entity_labels[entity], graph.entities[entity])
+
+
+def told_apart(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return names with the texts that show them, each another: a name itself where it has to be.
+
+    What shows two names chooses one of them, whichever is meant.
+    """
+    taken = Counter(texts.values())
+    taken.update(name for name, text in texts.items() if name != text)
+    return {name: text if taken[text] == 1 else name for name, text in texts.items()}
 
 
 def search_entities(graph: KnowledgeGraph, text: str, most: int = 8) -> list[int]:

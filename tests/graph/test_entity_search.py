@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.entity_search import entity_text, search_entities
+from kgdash.graph.entity_search import entity_text, search_entities, told_apart
 
 NAMES = ("/m/1", "/m/2", "/m/3", "/m/4", "plain")
 LABELS = ("Tom Hanks", "Tom Cruise", "Tom", "Major Tom", "plain")
@@ -22,6 +22,20 @@ def graph():
 
 def test_names_behind_labels_where_they_differ(graph):
     assert [entity_text(graph, e) for e in (0, 4)] == ["Tom Hanks (/m/1)", "plain"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        ({"a": "x", "b": "y"}, ["x", "y"]),
+        ({"a": "x", "b": "x", "c": "y"}, ["a", "b", "y"]),
+        ({"a": "b", "b": "y"}, ["a", "y"]),
+        ({"a": "x", "x": "x"}, ["a", "x"]),
+        ({"a": "x", "b": "x", "c": "a"}, ["a", "b", "c"]),
+    ],
+)
+def test_texts_that_show_names_are_told_apart(texts, shown):
+    assert list(told_apart(texts).values()) == shown
 
 
 @pytest.mark.parametrize("entity", range(5))

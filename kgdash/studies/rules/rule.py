@@ -16,6 +16,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.entity_search import told_apart
 from kgdash.studies.rules.notation import Names, WrittenAtom, is_plain, split_rule
 
 #: a variable's name, or an entity's id
@@ -168,20 +169,24 @@ def rule_text(rule: Rule, graph: KnowledgeGraph) -> str:
 
 
 def rule_reading(rule: Rule, graph: KnowledgeGraph) -> str:
-    """Write a rule in labels: ``place of death(a, b) ⇒ place of birth(a, b)``."""
+    """Write a rule in labels: ``place of death(a, b) ⇒ place of birth(a, b)``.
+
+    What others are labelled alike has its name behind.
+    """
 
     def word(term: Term) -> str:
-        return term if isinstance(term, str) else graph.entity_labels[term]
+        return term if isinstance(term, str) else graph.entity_lookup.distinct_label(term)
 
-    words = [f"{graph.relation_labels[r]}({word(x)}, {word(y)})" for r, x, y in rule.atoms]
+    label = graph.relation_lookup.distinct_label
+    words = [f"{label(r)}({word(x)}, {word(y)})" for r, x, y in rule.atoms]
     return f"{' ∧ '.join(words[:-1])} ⇒ {words[-1]}"
 
 
 def readings(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, str]:
-    """Put rules in labels, as a mapping; what is no rule of ours (a user's id) stays as it is."""
+    """Put rules in labels, each another; what is no rule of ours (a user's id) stays as it is."""
     words = {text: text for text in texts}
     parsed = parsed_rules(words, graph)
-    return words | {text: rule_reading(rule, graph) for text, rule in parsed.items()}
+    return told_apart(words | {text: rule_reading(rule, graph) for text, rule in parsed.items()})
 
 
 def parsed_rules(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, Rule]:

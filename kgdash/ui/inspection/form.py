@@ -7,7 +7,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph, triple_text
-from kgdash.graph.entity_search import entity_text, label_and_name
+from kgdash.graph.entity_search import entity_text, label_and_name, told_apart
 from kgdash.runs import Run
 from kgdash.studies.inspection.inspected_triple import OPEN, InspectedTriple, find_triple
 from kgdash.ui.runtime.markdown import plain
@@ -124,7 +124,7 @@ def _first(graph: KnowledgeGraph) -> InspectedTriple:
 
 def _choose_relation(graph: KnowledgeGraph) -> str:
     pairs = zip(graph.relations, graph.relation_labels, strict=True)
-    texts = {OPEN: OPEN} | {name: label_and_name(label, name) for name, label in pairs}
+    texts = told_apart({OPEN: OPEN} | {name: label_and_name(label, name) for name, label in pairs})
     chosen = st.selectbox(
         "Relation",
         list(texts),

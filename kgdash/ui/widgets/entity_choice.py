@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.entity_search import entity_text, search_entities
+from kgdash.graph.entity_search import entity_text, search_entities, told_apart
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.visitors import MOST_CHOSEN
 
@@ -141,9 +141,10 @@ def _found(graph: KnowledgeGraph, typed: str, key: str, otherwise: int) -> int:
 
 
 def _choose_among(graph: KnowledgeGraph, found: list[int], typed: str, key: str) -> int:
-    texts = {entity_text(graph, entity): entity for entity in found}
-    chosen = st.radio(f"Which “{plain(typed)}”?", list(texts), format_func=plain, key=key)
-    return texts[str(chosen)]
+    texts = told_apart({graph.entities[each]: entity_text(graph, each) for each in found})
+    entities = dict(zip(texts.values(), found, strict=True))
+    chosen = st.radio(f"Which “{plain(typed)}”?", list(entities), format_func=plain, key=key)
+    return entities[str(chosen)]
 
 
 def _note(key: str) -> str:

@@ -148,6 +148,16 @@ def test_readings_in_labels():
     assert list(words.values()) == ["r0(a, b) ⇒ r1(a, b)", "rule 17"]
 
 
+def test_readings_of_two_rules_are_two():
+    """Of two relations of one label a choice of a group took the first: an F1 of 0.75 for 0.94."""
+    alike = replace(ODD, relation_labels=("acts on", "acts on"), entity_labels=("one",) * 4)
+    rule = parse_rule("P 1,2(X,Q1) <= /film/actor(x)./y(X,Q1)", alike)
+    expected = "acts on (/film/actor(x)./y)(a, one (Q1)) ⇒ acts on (P 1,2)(a, one (Q1))"
+    assert rule_reading(rule, alike) == expected
+    texts = [rule_text(rule, alike) for rule in all_rules(2)]
+    assert len(set(readings([*texts, expected], alike).values())) == len(texts) + 1
+
+
 def test_what_is_no_rule_costs_no_look_at_all_names(monkeypatch):
     """A thousand rules of unknown names took a server minutes for nothing."""
     collected, of = [], Names.of
