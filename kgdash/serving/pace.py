@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import NamedTuple
 
-from kgdash.serving.waiting import Waiting
+from kgdash.serving.waiting import Left, Waiting
 
 
 class Pace:
@@ -67,11 +67,11 @@ class Turns:
 
     @asynccontextmanager
     async def turn(
-        self, asker: Sequence[str] = (), left: asyncio.Future[None] | None = None
+        self, asker: Sequence[str] = (), left: Left | None = None
     ) -> AsyncIterator[None]:
         """Wait for a turn: behind all of the same asker, and one of each other.
 
-        :param left: done once who asks has left
+        :param left: of who asks, and sends nothing that is read before their turn
         :raises Full: if nobody may wait any more, and no network has more who wait
         :raises Gone: if they leave before their turn
         """
@@ -85,6 +85,7 @@ class Turns:
             leave = partial(self._leave, asker, comes)
             if left is not None:
                 left.add_done_callback(leave)
+                left.in_turn = True
             try:
                 await comes
             except asyncio.CancelledError:
@@ -94,6 +95,7 @@ class Turns:
             finally:
                 if left is not None:
                     left.remove_done_callback(leave)
+                    left.in_turn = False
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._longest):

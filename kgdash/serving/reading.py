@@ -46,7 +46,7 @@ _SMALL = 2**10
 #: of them, in which a proxy takes the answer
 _LEFT, _SOON = 2**16, 1.0
 
-#: bytes that a stranger may send while their request waits
+#: bytes that a stranger may send while their request waits, to begin or for its turn
 _BEHIND = 2**14
 
 #: parts of a request's head that are kept as they come; proxies send 4,096 bytes each
@@ -209,8 +209,13 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             self.data_received(data)
 
     def _hear(self, data: bytes) -> None:
-        """Read, and know whether a request is under way."""
+        """Read, and know whether a request is under way.
+
+        Of a body that nobody reads uvicorn reads no more at some length, and of its end no word.
+        """
         self._read(data)
+        if self._left.in_turn and len(self.cycle.body) > _BEHIND:
+            self.abort()
         self._note()
 
     def _note(self) -> None:

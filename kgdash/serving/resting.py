@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from kgdash.serving.pace import Pace
-from kgdash.serving.waiting import LEFT
+from kgdash.serving.waiting import LEFT, Left
 
 #: bytes that are read of a connection at once
 _AT_ONCE = 2**13
@@ -99,7 +99,7 @@ class Unhurried(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Take the transport; of a connection that becomes a WebSocket, the same."""
-        self._left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._left = Left(loop=asyncio.get_running_loop())
         super().connection_made(
             transport if isinstance(transport, Resting) else Resting(transport)  # type: ignore[arg-type]
         )

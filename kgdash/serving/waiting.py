@@ -37,7 +37,16 @@ def networks_of(scope: Mapping[str, Any]) -> tuple[str, ...]:
     return networks(str((scope.get("client") or ("",))[0]))
 
 
-def left_of(scope: Mapping[str, Any]) -> asyncio.Future[None] | None:
+class Left(asyncio.Future[None]):
+    """Done once who sent a request has left, which is known as long as their connection is read.
+
+    ``in_turn``: whether they wait for a turn, in which nobody reads the body that they send.
+    """
+
+    in_turn = False
+
+
+def left_of(scope: Mapping[str, Any]) -> Left | None:
     """Return what is done once who sent a request has left; None where nobody tells."""
     return scope.get(LEFT)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.serving.pace import Full, Goes, Gone, Turns
-from kgdash.serving.waiting import Waiting
+from kgdash.serving.waiting import Left, Waiting
 from tests.support.own_loop import run_apart
 
 
@@ -155,7 +155,7 @@ def test_who_has_left_waits_for_no_turn():
             told.append(f"{asker} left")
 
     async def all_come() -> None:
-        left = [asyncio.get_running_loop().create_future() for _ in "abcd"]
+        left = [Left(loop=asyncio.get_running_loop()) for _ in "abcd"]
         waits = [asyncio.ensure_future(come(*each)) for each in zip("abcd", left, strict=True)]
         await asyncio.sleep(0)
         for each in left[1:3]:

@@ -13,7 +13,8 @@ import h11
 import pytest
 
 from kgdash.serving import connections, let_in, reading, resting
-from kgdash.serving.pace import Goes, Pace
+from kgdash.serving.pace import Goes, Gone, Pace, Turns
+from kgdash.serving.waiting import left_of
 from tests.support.own_loop import run_apart
 from tests.support.served import answer_to, ok, read_unhurriedly, served
 
@@ -264,6 +265,38 @@ def test_a_stranger_who_waits_is_read_on(monkeypatch, size, ends):
 
     run_apart(come())
     assert not connections.waiting
+
+
+@pytest.mark.parametrize(("size", "ends"), [(10_000, False), (150_000, True)])
+def test_a_body_is_read_on_while_its_request_waits_for_a_turn(size, ends):
+    """uvicorn read no more of 150 KB: who had left filled the turns, 12 of 14 were sent away."""
+    turns, gone = Turns(0, 0, 60, 9), []
+
+    async def app(scope, receive, send) -> None:
+        try:
+            async with turns.turn(["a"], left_of(scope)):
+                pass
+        except Gone:
+            gone.append(1)
+
+    async def come() -> None:
+        async with served(app) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size)
+            while not turns._waiting.count:
+                await asyncio.sleep(0)
+            writer.write(b"a" * size)
+            async with asyncio.timeout(30):
+                while ends and not gone:
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0.1)
+                assert bool(gone) == ends
+                writer.transport.abort()
+                while not gone:
+                    await asyncio.sleep(0.01)
+
+    run_apart(come())
+    assert not turns._waiting.count
 
 
 def test_what_comes_while_a_request_waits_is_read_after_it(monkeypatch):
