@@ -23,6 +23,9 @@ _ELSEWHERE = {
     "test": ("tests", *_EVALUATION),
 }
 
+#: names of files beside the splits that hold known facts: Neural-LP's and DRUM's, MINERVA's
+_FACTS = ("facts", "graph", "background")
+
 #: endings of data; those of logs, settings, results and copies are none
 _DATA = re.compile(
     "tsv|txt|csv|text|tab|dat|data|del|psv|ssv|triples|edges|edgelist|nt|nq|n3|ttl|rdf|owl|hdt|"
@@ -45,6 +48,12 @@ def find_split(folder: Path, split: str) -> Path | None:
             "or rename it, or move it away if it is something else"
         )
     return found
+
+
+def files_of_facts(folder: Path) -> list[Path]:
+    """List the files in ``folder`` that are no split and may hold known facts, by their names."""
+    names = [f"{stem}{extension}" for stem in _FACTS for extension in EXTENSIONS]
+    return _files(folder, lambda name: name in names)
 
 
 def find_file(folder: Path, stems: Sequence[str]) -> Path | None:

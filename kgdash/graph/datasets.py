@@ -15,7 +15,7 @@ from kgdash.files.roots import only_some_may_be_opened, opened
 from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.arrow_texts import compact, release_memory
-from kgdash.graph.dataset_files import find_file, find_split
+from kgdash.graph.dataset_files import files_of_facts, find_file, find_split
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.triple_columns import (
     check_order,
@@ -101,7 +101,27 @@ def _from_folder(
     graph = build_graph(
         name, {split: _columns(folder, split) for split in SPLITS}, vocabulary, labels[0], labels[1]
     )
+    for path in files_of_facts(folder):
+        _check_held(path, graph)
     return replace(graph, folder=folder.resolve())
+
+
+def _check_held(path: Path, graph: KnowledgeGraph) -> None:
+    """Refuse a file beside the splits that holds triples of the graph which none of them holds."""
+    try:
+        table = read_columns(path)
+    except KgdashError:
+        return  # something else
+    ids = numbered(table, graph.entities, graph.relations)
+    known = ids[(ids >= 0).all(axis=1)]
+    if 2 * len(known) < len(ids):
+        return
+    if more := int((~graph.known().contains(known)).sum()):
+        raise KgdashError(
+            f"{path} holds {more:,} triples of train's names that no split holds, as known facts "
+            "stand in Neural-LP's and MINERVA's datasets: the filter would lack them. Append them "
+            "to train, or move the file away if it is something else"
+        )
 
 
 def _columns(folder: Path, split: str) -> pa.Table:

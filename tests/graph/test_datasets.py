@@ -63,6 +63,23 @@ class TestFolder:
         assert [len(graph.splits[s]) for s in ("train", "valid", "test")] == [1, 1, 1]
         assert graph.left_out == {"valid": 1, "test": 1}
 
+    @pytest.mark.parametrize("name", ["facts_txt", "graph_tsv", "Background_csv_gz"])
+    def test_known_facts_beside_the_splits_are_not_passed_by(self, tmp_path, name):
+        """Neural-LP's UMLS, three quarters in facts.txt: an MRR of 0.195 for 0.595."""
+        between = "," if "csv" in name else "\t"
+        facts = [["a", "r", "b"], ["b", "r", "a"], ["b", "r", "b"], ["a", "inverse", "b"]]
+        text = "\n".join(between.join(row) for row in facts)
+        folder = folder_of(tmp_path, train_tsv="a\tr\tb\n", **{name: text})
+        with pytest.raises(KgdashError, match="holds 2 triples of train's names that no split"):
+            load_dataset(folder)
+
+    @pytest.mark.parametrize(
+        "text", ["a\tr\tb\nb\tr\ta\n", "0\t1\t2\nb\tr\tb\n1\tr\ta\n", "a b\n", "\0"]
+    )
+    def test_what_tells_no_more_of_the_graph_is(self, tmp_path, text):
+        folder = folder_of(tmp_path, train_tsv="a\tr\tb\nb\tr\ta\n", graph_txt=text)
+        assert len(load_dataset(folder).splits["train"]) == 2
+
     def test_only_train_must_be_there(self, tmp_path):
         graph = load_dataset(folder_of(tmp_path, train_tsv="a\tr\tb\n"))
         assert graph.splits["valid"].shape == graph.splits["test"].shape == (0, 3)
