@@ -190,8 +190,9 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomG
         if value.get("by") == "conditions" and isinstance(value.get("buckets"), Mapping):
             return ConditionGrouping(name, {k: _rows(v) for k, v in value["buckets"].items()})
         if value.get("by") == "types" and _lists_of_text(value.get("types")):
-            ids = {entity: number for number, entity in enumerate(graph.entities)}
             types = value["types"].items()
+            named = {entity for _, entities in types for entity in entities}
+            ids = graph.entity_lookup.ids_of(named)
             pairs = [(ids[e], t) for t, entities in types for e in entities if e in ids]
             return TypeGrouping(name, str(value.get("end")), entity_types(pairs))
     except KgdashError as error:

@@ -1,6 +1,6 @@
 """Finding entities and relations by name or label, of a few or of millions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,16 @@ class NameLookup:
                 f"give the name of the {self._kind} instead: {several}"
             )
         raise UnknownName(self._kind, name, lambda: self._near(name), self._where)
+
+    def ids_of(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the ids of those names that are there, each given once; labels count as none.
+
+        A table of all names takes long to make, and its room.
+        """
+        wanted = as_arrow([name for name in names if _is_text(name)])
+        places = pc.index_in(as_arrow(self._names), value_set=wanted)
+        ids = np.flatnonzero(_mask(places.is_valid())).tolist()
+        return dict(zip(wanted.take(places.drop_null()).to_pylist(), ids, strict=True))
 
     def _near(self, name: str) -> list[str]:
         """Return the names and labels that one that is not there is compared with."""

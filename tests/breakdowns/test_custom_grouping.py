@@ -281,6 +281,16 @@ def test_hostile_json_is_refused(umls):
             grouping_from_json(value, graph, "here")
 
 
+def test_entities_that_the_graph_does_not_have_are_left_out(umls):
+    graph, _ = umls
+    listed = [graph.entities[9], "\ud800", "nobody", "", graph.entities[2], graph.entities[9]]
+    value = {"name": "x", "by": "types", "end": "head", "types": {"b": listed, "a": listed[:1]}}
+    types = grouping_from_json(value, graph, "here").types
+    assert types.names == ("a", "b")
+    pairs = zip(types.entities.tolist(), types.types.tolist(), strict=True)
+    assert sorted(pairs) == [(2, 1), (9, 0), (9, 1)]
+
+
 def test_names_that_json_must_keep(own_run):
     graph = own_run.graph
     typed = TypeGrouping("ünïcode ⇒", "head", entity_types([(0, 'a"b\\c'), (1, "<script>")]))
