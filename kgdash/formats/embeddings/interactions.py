@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.formats.embeddings.parts import Layers, Parts
+from kgdash.formats.embeddings.parts import Layers, Parts, about_phases
 
 LAYOUTS = ("halves", "interleaved")
 
@@ -194,9 +194,9 @@ def _rotate(name: str, parts: Parts) -> Layers:
     columns = relations.size // max(1, len(relations))
     if relations.dtype.kind != "c" and columns == entities.shape[1]:
         phases = relations.reshape(len(relations), -1).astype(np.float64)
-        turned = np.exp(1j * phases).astype(np.complex64)
+        turned, odd = np.exp(1j * phases).astype(np.complex64), about_phases(phases)
     else:
-        turned = _complex(name, relations, parts)
+        turned, odd = _complex(name, relations, parts), ()
     _expect(
         name,
         parts,
@@ -204,7 +204,7 @@ def _rotate(name: str, parts: Parts) -> Layers:
         "relations of as many phases, or complex numbers, as entities have complex numbers",
     )
     norm, notes = _norm(name, parts, 1)
-    model = "RotatESum" if norm == 1 else name
+    model, notes = "RotatESum" if norm == 1 else name, (*notes, *odd)
     return Layers(model, {"embedding_dim": entities.shape[1]}, [entities], [turned], notes=notes)
 
 

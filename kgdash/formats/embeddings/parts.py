@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+#: radians: models begin with phases anywhere in ±π
+_SMALL_PHASE = 0.5
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -36,3 +39,13 @@ class Layers:
     relations: list[np.ndarray]
     others: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+def about_phases(phases: np.ndarray) -> tuple[str, ...]:
+    """Say so where no phase of RotatE is as large as those that are drawn in radians."""
+    if not 0 < (largest := float(np.abs(phases).max(initial=0))) < _SMALL_PHASE:
+        return ()
+    return (
+        f"RotatE's phases lie within ±{largest:.2g} and are taken as radians; its own code keeps "
+        "them in units of its range, (gamma + 2) / dimension: if so, multiply them by π / range",
+    )

@@ -169,10 +169,7 @@ def rule_text(rule: Rule, graph: KnowledgeGraph) -> str:
 
 
 def rule_reading(rule: Rule, graph: KnowledgeGraph) -> str:
-    """Write a rule in labels: ``place of death(a, b) ⇒ place of birth(a, b)``.
-
-    What others are labelled alike has its name behind.
-    """
+    """Write a rule in labels told apart: ``place of death(a, b) ⇒ place of birth(a, b)``."""
 
     def word(term: Term) -> str:
         return term if isinstance(term, str) else graph.entity_lookup.distinct_label(term)

@@ -133,6 +133,15 @@ def test_every_interaction_is_tested():
     assert {interaction_name(name)[0] for name in CASES} == set(INTERACTIONS)
 
 
+@pytest.mark.parametrize(("scale", "told"), [(0.06, True), (np.pi, False), (0, False)])
+def test_phases_in_another_unit_than_radians_are_told(scale, told):
+    """Of RotatE's own code an MRR of 0.623 was 0.057 without a word."""
+    e, r = vectors(len(ENTITIES), D, seed=1), vectors(len(RELATIONS), D // 2, seed=2)
+    phases = (scale * r / np.abs(r).max()).astype(np.float32)
+    notes = run_from_arrays((ENTITIES, e), (RELATIONS, phases), "RotatE", GRAPH).notes
+    assert any("phases lie within ±0.06 and are taken as radians" in n for n in notes) == told
+
+
 def test_complex_numbers_as_such():
     e, r = (vectors(n, D, seed=3) for n in (len(ENTITIES), len(RELATIONS)))
     given = [
