@@ -31,7 +31,8 @@ from kgdash.studies.rules.confidence import count_rules
 from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.predictions import rule_instances
-from kgdash.studies.rules.rule import Rule, Rules
+from kgdash.studies.rules.rule import Rule
+from kgdash.studies.rules.rule_table import Rules
 
 COLT_RULES, COLT_INSTANCES = 26, 23_324
 

@@ -144,7 +144,7 @@ def _judge(queue: LabelQueue, by: str) -> None:
 def _show(queue: LabelQueue, triple: NamedTriple) -> None:
     from kgdash.graph import triple_text
     from kgdash.studies.labelling.queue import in_labels
-    from kgdash.studies.rules.rule import readings
+    from kgdash.studies.rules.parsing import readings
 
     say(in_labels(triple, queue.graph))
     found = queue.instances_of(triple)

@@ -19,7 +19,7 @@ from kgdash.progress import terminal
 if TYPE_CHECKING:
     from kgdash.graph import KnowledgeGraph
     from kgdash.studies.instances.instances import Instances
-    from kgdash.studies.rules.rule import Rules
+    from kgdash.studies.rules.rule_table import Rules
 
 
 def _rules_known_extension(out: Path | None) -> Path | None:

@@ -136,7 +136,7 @@ def _write_results(
     from kgdash.charts.export import FigureSize, check_figure_file, write_figure
     from kgdash.charts.separation import auc_figure, means_figure
     from kgdash.studies.instances.separation_report import SeparationReport, separation_rows
-    from kgdash.studies.rules.rule import readings
+    from kgdash.studies.rules.parsing import readings
 
     folder, what = options.results or Path(), str(context.info_name)
     first, separated = next(iter(found.by_measure.items()))

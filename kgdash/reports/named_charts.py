@@ -34,7 +34,7 @@ from kgdash.studies.probability.query_groups import GROUPINGS as QUERY_GROUPINGS
 from kgdash.studies.queries.query_types import in_words
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.studies.reliability.run_relik import run_relik
-from kgdash.studies.rules.rule import readings
+from kgdash.studies.rules.parsing import readings
 
 Draw = Callable[[ChartSource], go.Figure]
 

@@ -17,7 +17,7 @@ from kgdash.studies.instances.separation import COMPARED, compare_measures
 from kgdash.studies.instances.thresholds import judged_thresholds
 from kgdash.studies.rules.confidence import METRICS, count_rules, rule_confidence
 from kgdash.studies.rules.files import RuleFile
-from kgdash.studies.rules.rule import parse_rule
+from kgdash.studies.rules.parsing import parse_rule
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances, find_rules
 from tests.support.cli import strict_json, without_nan

@@ -22,7 +22,8 @@ from kgdash.studies.instances.instances import (
 from kgdash.studies.labelling.events import Event, Labelling
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import in_labels, triple_ids
-from kgdash.studies.rules.rule import Rule, parsed_rules
+from kgdash.studies.rules.parsing import parsed_rules
+from kgdash.studies.rules.rule import Rule
 
 if TYPE_CHECKING:
     from kgdash.runs import Run

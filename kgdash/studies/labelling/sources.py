@@ -10,7 +10,7 @@ from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions, PredictionSampling, unlabelled_predictions
-from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.rule_table import Rules
 from kgdash.studies.rules.selection import RuleSelection, in_order
 from kgdash.studies.rules.sources import find_rules
 

@@ -15,7 +15,8 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Beat, Progress, silent
 from kgdash.studies.rules.body_matrix import Body
 from kgdash.studies.rules.directed_edges import DirectedEdges
-from kgdash.studies.rules.rule import Rule, parsed_rules, rule_reading, rule_text
+from kgdash.studies.rules.parsing import parsed_rules
+from kgdash.studies.rules.rule import Rule, rule_reading, rule_text
 
 #: what is counted of a rule
 METRICS = (

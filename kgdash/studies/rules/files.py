@@ -27,7 +27,9 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.rules.confidence import METRICS
 from kgdash.studies.rules.notation import Names, WrittenAtom, split_rule
-from kgdash.studies.rules.rule import Rule, Rules, make_rule, resolved, rule_reading, rule_text
+from kgdash.studies.rules.parsing import resolved
+from kgdash.studies.rules.rule import Rule, make_rule, rule_reading, rule_text
+from kgdash.studies.rules.rule_table import Rules
 
 #: sizes at which a file is refused: unpacked bytes, and rules
 _MAX_BYTES, MAX_RULES = 64 * 2**20, 200_000

@@ -23,7 +23,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Beat, Progress, silent
 from kgdash.studies.rules.body_counting import Chains
 from kgdash.studies.rules.directed_edges import DirectedEdges
-from kgdash.studies.rules.rule import written_rules
+from kgdash.studies.rules.rule_table import written_rules
 
 #: counts are by relation and relation: gigabytes beyond
 _MOST_RELATIONS = 2**11

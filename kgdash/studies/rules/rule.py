@@ -1,23 +1,17 @@
-"""Horn rules of one to three body atoms: what they are, how they are written and read.
+"""Horn rules of one to three body atoms: what they are, and how they are written.
 
 Defined in numbers.md#9-rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, pairwise, permutations
-
-import numpy as np
-import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.entity_search import told_apart
-from kgdash.studies.rules.notation import Names, WrittenAtom, is_plain, split_rule
+from kgdash.studies.rules.notation import is_plain
 
 #: a variable's name, or an entity's id
 Term = str | int
@@ -52,42 +46,6 @@ class Rule:
     def head_variables(self) -> tuple[str, ...]:
         """Return the head's variables, each once: one or two."""
         return tuple(dict.fromkeys(term for term in self.head[1:] if isinstance(term, str)))
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Rules of a graph, and what is known of each.
-
-    ``table``: one row per rule: the columns of `kgdash.studies.rules.confidence.METRICS`, NaN where
-    they are not known, and either ``rule`` (str, as `rule_text` writes it) and ``reading`` (str, in
-    labels), or what `kgdash.studies.rules.mining.mine_bodies` tells. ``notes`` say what was left
-    out. ``read``: the same rules, where they were read already.
-    """
-
-    graph: KnowledgeGraph
-    table: pd.DataFrame
-    notes: tuple[str, ...] = ()
-    read: tuple[Rule, ...] | None = None
-
-    @cached_property
-    def rules(self) -> tuple[Rule, ...]:
-        """Return the rules in the table's order; of a table, read when first asked for."""
-        if self.read is not None:
-            return self.read
-        if "rule" not in self.table:
-            return _mined(self.table, self.graph)
-        return tuple(parse_rule(text, self.graph) for text in self.table["rule"])
-
-    def take(self, at: slice | np.ndarray) -> Rules:
-        """Return some rules, by their positions: a slice, or int64 ``(n,)``."""
-        places = np.arange(len(self.table))[at]
-        read = None if self.read is None else tuple(self.read[place] for place in places)
-        table = self.table.iloc[places].reset_index(drop=True)
-        return replace(self, table=table, read=read)
-
-    def written(self) -> pd.DataFrame:
-        """Return the table with ``rule`` and ``reading``: mined rules are only written here."""
-        return self.table if "rule" in self.table else written_rules(self.table, self.graph)
 
 
 def make_rule(head: Atom, body: Sequence[Atom]) -> Rule:
@@ -127,28 +85,6 @@ def path_rule(head: int, steps: Sequence[int], num_relations: int, joint: bool =
     return Rule((head, "a", "b"), tuple(sorted(set(body)) if joint else body))
 
 
-def written_rules(table: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
-    """Write mined rules: ``rule``, ``reading`` and ``body`` (before the arrow), then their counts.
-
-    :param table: as `kgdash.studies.rules.mining.mine_bodies` returns it
-    :raises KgdashError: as `rule_text`
-    """
-    rules = _mined(table, graph)
-    texts = [rule_text(rule, graph) for rule in rules]
-    words = {"rule": texts, "reading": [rule_reading(rule, graph) for rule in rules]}
-    words["body"] = [text.partition("   => ")[0] for text in texts]
-    counts = table.drop(columns=["first", "second", "joint"])
-    return pd.concat([pd.DataFrame(words, index=table.index, dtype=str), counts], axis=1)
-
-
-def _mined(table: pd.DataFrame, graph: KnowledgeGraph) -> tuple[Rule, ...]:
-    columns = (table[name].tolist() for name in ("head_relation", "first", "second", "joint"))
-    return tuple(
-        path_rule(head, (first,) if atoms == 1 else (first, second), graph.num_relations, joint)
-        for head, first, second, joint, atoms in zip(*columns, table["atoms"].tolist(), strict=True)
-    )
-
-
 def rule_text(rule: Rule, graph: KnowledgeGraph) -> str:
     """Write a rule as AMIE does, in names: ``?a  P20  ?b   => ?a  P19  ?b``.
 
@@ -177,73 +113,6 @@ def rule_reading(rule: Rule, graph: KnowledgeGraph) -> str:
     label = graph.relation_lookup.distinct_label
     words = [f"{label(r)}({word(x)}, {word(y)})" for r, x, y in rule.atoms]
     return f"{' ∧ '.join(words[:-1])} ⇒ {words[-1]}"
-
-
-def readings(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, str]:
-    """Put rules in labels, each another; what is no rule of ours (a user's id) stays as it is."""
-    words = {text: text for text in texts}
-    parsed = parsed_rules(words, graph)
-    return told_apart(words | {text: rule_reading(rule, graph) for text, rule in parsed.items()})
-
-
-def parsed_rules(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, Rule]:
-    """Read those texts that are rules of this graph; see `parse_rule`."""
-    rules, names = {}, cache(lambda: Names.of(graph))
-    for text in texts:
-        with suppress(KgdashError):
-            rules[text] = _parsed(text, names, graph)
-    return rules
-
-
-def parse_rule(text: str, graph: KnowledgeGraph) -> Rule:
-    """Read a rule as AMIE or AnyBURL writes it; variables may have any names.
-
-    :param text: e.g. ``?a  P27  ?h  ?h  P37  ?b   => ?a  P1412  ?b`` (two blanks between the parts
-        where names hold blanks) or ``P1412(X,Y) <= P27(X,A), P37(A,Y)`` (single upper-case letters
-        are variables); relations and constants are names or labels
-    :raises KgdashError: if it is not a connected rule of one to three body atoms, or names an
-        unknown relation or entity
-    """
-    return _parsed(text, lambda: Names.of(graph), graph)
-
-
-def _parsed(text: str, names: Callable[[], Names], graph: KnowledgeGraph) -> Rule:
-    if (written := split_rule(text, names)) is None:
-        raise _not_a_rule(text, "it is not in the form of a rule")
-    head, body = resolved(written, graph)
-    try:
-        return make_rule(head, body)
-    except KgdashError as error:
-        raise _not_a_rule(text, str(error)) from error
-
-
-def resolved(
-    written: tuple[WrittenAtom, Sequence[WrittenAtom]], graph: KnowledgeGraph
-) -> tuple[Atom, list[Atom]]:
-    """Find the ids of a head's and a body's names, as `make_rule` takes them.
-
-    :raises KgdashError: if a name is unknown, or several entries have it as their label
-    """
-    head, body = written
-    return _resolve(head, graph), [_resolve(atom, graph) for atom in body]
-
-
-def _resolve(atom: WrittenAtom, graph: KnowledgeGraph) -> Atom:
-    start, end = (
-        f"?{term.name}" if term.variable else _bare(term.name, graph.entity_id)
-        for term in (atom.start, atom.end)
-    )
-    return _bare(atom.relation, graph.relation_id), start, end
-
-
-def _bare(name: str, find: Callable[[str], int]) -> int:
-    """Find a name; AMIE puts names of RDF in angle brackets."""
-    try:
-        return find(name)
-    except KgdashError:
-        if not (name.startswith("<") and name.endswith(">")):
-            raise
-    return find(name[1:-1])
 
 
 def _variables(atoms: Iterable[Atom]) -> set[str]:
@@ -293,10 +162,3 @@ def _plain(name: str) -> str:
             "'=>', two blanks in a row, a tab or a line break; rename it first"
         )
     return name
-
-
-def _not_a_rule(text: str, why: str) -> KgdashError:
-    return KgdashError(
-        f"expected a rule such as '?a  lives_in  ?h  ?h  part_of  ?b   => ?a  lives_in  ?b' or "
-        f"'lives_in(X,Y) <= lives_in(X,A), part_of(A,Y)'; found {text.strip()[:200]!r}: {why}"
-    )

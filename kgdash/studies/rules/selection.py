@@ -11,7 +11,7 @@ from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import Instances, make_instances
 from kgdash.studies.rules.confidence import METRICS, count_rules
 from kgdash.studies.rules.predictions import PredictionSampling, rule_instances
-from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.rule_table import Rules
 
 #: which rules come first
 ORDERS = ("support", "confidence", "both labels")

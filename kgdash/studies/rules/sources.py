@@ -10,7 +10,7 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.mining import MOST_RULES, mine_bodies
-from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.rule_table import Rules
 from kgdash.studies.rules.selection import RuleSelection, select_instances, usable_rules
 
 

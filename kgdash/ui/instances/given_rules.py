@@ -13,7 +13,7 @@ from kgdash.studies.classification.given_negatives import (
     verified_stamp,
 )
 from kgdash.studies.rules.files import RuleFile
-from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.rule_table import Rules
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_rules
 from kgdash.ui.runtime.computed import computed, refuse

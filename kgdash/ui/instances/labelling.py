@@ -21,7 +21,7 @@ from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.queue import LabelQueue, in_labels
 from kgdash.studies.labelling.results import check_labelled, label_table, labelled_rule_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
-from kgdash.studies.rules.rule import readings
+from kgdash.studies.rules.parsing import readings
 from kgdash.ui.runtime.long_work import result_of
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card

@@ -10,7 +10,7 @@ from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.separation_verdict import separation_verdict
 from kgdash.studies.queries.query_types import in_words
-from kgdash.studies.rules.rule import readings
+from kgdash.studies.rules.parsing import readings
 from kgdash.ui.instances.likely_errors import show_likely_errors
 from kgdash.ui.instances.separation import (
     Separated,

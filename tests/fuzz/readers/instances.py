@@ -12,7 +12,7 @@ from kgdash.studies.queries.files import read_named_queries, read_queries, write
 from kgdash.studies.queries.files_text import QUERY2BOX_TYPES
 from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
 from kgdash.studies.rules.files import RuleFile, read_rules
-from kgdash.studies.rules.rule import parse_rule
+from kgdash.studies.rules.parsing import parse_rule
 from tests.fuzz.harness import scratch
 from tests.fuzz.mutation.containers import pack
 from tests.fuzz.reader import Reader

@@ -10,7 +10,7 @@ from kgdash.graph import IDS
 from kgdash.studies.explanations import leading_rules as leading
 from kgdash.studies.explanations.leading_rules import MIN_PCA, PATHS, leading_rules
 from kgdash.studies.rules.mining import mine_rules
-from kgdash.studies.rules.rule import parse_rule
+from kgdash.studies.rules.parsing import parse_rule
 from tests.support.fakes import array, make_graph
 
 

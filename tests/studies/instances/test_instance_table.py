@@ -15,7 +15,7 @@ from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.predictions import PredictionSampling, rule_instances
-from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.rule_table import Rules
 from tests.support.instance_fakes import small_graph
 from tests.support.paths import EXAMPLE
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.rules import body_matrix as rule_bodies
 from kgdash.studies.rules.confidence import count_rules
-from kgdash.studies.rules.rule import parse_rule, rule_text
+from kgdash.studies.rules.parsing import parse_rule
+from kgdash.studies.rules.rule import rule_text
 from tests.support.instance_fakes import (
     AMIE,
     CODEX,

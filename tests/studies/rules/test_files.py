@@ -11,7 +11,7 @@ from kgdash.graph.datasets import load_dataset
 from kgdash.studies.rules import files as rule_files
 from kgdash.studies.rules.confidence import METRICS, count_rules
 from kgdash.studies.rules.files import RuleFile, read_rules
-from kgdash.studies.rules.rule import parse_rule
+from kgdash.studies.rules.parsing import parse_rule
 from tests.support.instance_fakes import AMIE, ANYBURL, CODEX, needs_codex, small_graph
 
 GRAPH = small_graph([(0, 0, 1), (0, 1, 1)], entities=4)

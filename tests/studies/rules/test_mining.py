@@ -7,7 +7,7 @@ from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.rules import body_counting, mining
 from kgdash.studies.rules.mining import mine_rules
-from kgdash.studies.rules.rule import parse_rule
+from kgdash.studies.rules.parsing import parse_rule
 from tests.support.fakes import make_graph
 from tests.support.instance_fakes import (
     AMIE,

@@ -10,7 +10,7 @@ from kgdash.studies.rules.body_matrix import Body
 from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.mining import mine_bodies
 from kgdash.studies.rules.predicted_facts import count_predicting
-from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.rule_table import Rules
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_rules
 from tests.support.instance_fakes import graphs

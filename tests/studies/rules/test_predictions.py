@@ -13,12 +13,13 @@ from kgdash.graph.triple_files import read_triples
 from kgdash.studies.rules import body_matrix as rule_bodies
 from kgdash.studies.rules import groundings as rule_groundings
 from kgdash.studies.rules.mining import mine_rules
+from kgdash.studies.rules.parsing import parse_rule
 from kgdash.studies.rules.predictions import (
     PredictionSampling,
     rule_instances,
     unlabelled_predictions,
 )
-from kgdash.studies.rules.rule import parse_rule, rule_text
+from kgdash.studies.rules.rule import rule_text
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from tests.support.endless import GaveUpError

@@ -8,14 +8,8 @@ from hypothesis import given, settings
 from kgdash import errors
 from kgdash.errors import KgdashError
 from kgdash.studies.rules.notation import Names
-from kgdash.studies.rules.rule import (
-    make_rule,
-    parse_rule,
-    path_rule,
-    readings,
-    rule_reading,
-    rule_text,
-)
+from kgdash.studies.rules.parsing import parse_rule, readings
+from kgdash.studies.rules.rule import make_rule, path_rule, rule_reading, rule_text
 from tests.support.instance_fakes import all_rules, rules, small_graph
 
 GRAPH = small_graph([(0, 0, 1), (0, 1, 1)], entities=4)

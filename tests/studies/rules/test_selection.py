@@ -8,7 +8,8 @@ from kgdash.studies.classification.given_negatives import read_negatives
 from kgdash.studies.rules.confidence import METRICS, count_rules
 from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.mining import mine_bodies
-from kgdash.studies.rules.rule import Rules, parse_rule
+from kgdash.studies.rules.parsing import parse_rule
+from kgdash.studies.rules.rule_table import Rules
 from kgdash.studies.rules.selection import (
     ORDERS,
     RuleSelection,
