@@ -19,8 +19,9 @@ from kgdash.graph.triple_files import MAX_BYTES, MAX_LINE, is_header, read_label
 
 _COLUMNS, _LABELLED = ("head", "relation", "tail"), ("name", "label")
 
-#: names of a column that tell what it is of
-_TELLING = 10
+#: names of a column that tell what it is of, and the share of entities that stand at both ends: in
+#: sparse graphs few do, but entities are more than relations
+_TELLING, _AT_BOTH_ENDS = 10, 0.1
 
 #: names that are looked up at once: a table of all would be of hundreds of megabytes
 _LOOKED_UP = 1 << 20
@@ -85,26 +86,33 @@ def columns_of(triples: np.ndarray) -> pa.Table:
 def check_order(table: pa.Table, where: str) -> None:
     """Refuse triples that look like head, tail, relation (KB2E's order), or relation, head, tail.
 
-    Their second column names what stands in one of the others, of which the third names nothing.
+    Their second column names what stands in one of the others, of which the third names nothing:
+    half of the fewer, or a tenth where it has more names than the third. Numbers tell nothing.
 
     :param where: the file, for the message
     :raises KgdashError: then
     """
     first, second, third = (table[name].chunk(0).dictionary for name in _COLUMNS)
-    if len(second) < _TELLING:
+    if len(second) < _TELLING or all(map(_are_numbers, (first, second, third))):
         return
     for ends, other, order in (
         (first, third, "head, tail, relation"),
         (third, first, "relation, head, tail"),
     ):
         shared = pc.sum(pc.is_in(ends, value_set=second)).as_py() or 0
-        if 2 * shared >= len(second) and not pc.any(pc.is_in(other, value_set=ends)).as_py():
+        share = _AT_BOTH_ENDS if len(other) < len(second) else 0.5
+        is_shared = shared >= max(_TELLING, share * min(len(ends), len(second)))
+        if is_shared and not pc.any(pc.is_in(other, value_set=ends)).as_py():
             raise KgdashError(
                 f"expected columns head, relation, tail; found what looks like {order}: of the "
                 f"second column's {len(second):,} names {shared:,} stand in another, too, and none "
                 f"of the last ones do ({where}). Put them in this order, or, if they are, say so "
                 "in a first line: head, relation, tail"
             )
+
+
+def _are_numbers(names: pa.Array) -> bool:
+    return bool(pc.all(pc.utf8_is_digit(names)).as_py())
 
 
 def distinct_names(table: pa.Table, columns: Sequence[str]) -> Sequence[str]:

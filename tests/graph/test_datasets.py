@@ -286,3 +286,24 @@ def test_columns_in_another_order_are_refused(tmp_path, name):
     file.write_text("head\trelation\ttail\n" + file.read_text())
     told = load_dataset(str(tmp_path / "first"))
     assert len(told.splits["train"]) == len(graph.splits["train"])
+
+
+def test_so_are_those_of_which_few_stand_at_both_ends(tmp_path):
+    """DBpedia50 has head, tail, relation: of its tails 49% are heads, and half were asked for."""
+    tails = [f"h{n}" for n in range(12)] + [f"t{n}" for n in range(60)]
+    rows = [(f"h{n}", f"r{n % 15}", tails[n % len(tails)]) for n in range(150)]
+    numbers = [(str(n), str(n % 15), str(1000 + n)) for n in range(150)]
+    folder = folder_of(tmp_path, train_txt="")
+    for triples, order, is_read in (
+        (rows, (0, 1, 2), True),
+        (rows, (0, 2, 1), False),
+        (rows, (1, 0, 2), False),
+        (numbers, (0, 1, 2), True),
+    ):
+        lines = ("\t".join(triple[k] for k in order) for triple in triples)
+        (folder / "train.txt").write_text("\n".join(lines))
+        if is_read:
+            assert len(load_dataset(folder).splits["train"]) == len(set(triples))
+        else:
+            with pytest.raises(KgdashError, match="found what looks like"):
+                load_dataset(folder)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -118,15 +120,18 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
     values = separated.scored.table[separated.column]
     low, high = float(values.min()), float(values.max())
     if is_raw(measure):
-        options = np.linspace(low, high, _RAW_STEPS + 1).tolist()
+        step = (high - low) / _RAW_STEPS
+        decimals = max(0, 1 - int(np.floor(np.log10(step)))) if step else 3
+        options = np.unique(np.linspace(low, high, _RAW_STEPS + 1).round(decimals)).tolist()
         key, axis = f"threshold_{measure}_{low:.6g}_{high:.6g}", "linear scale"
+        text: Callable[[float], str] = f"{{:.{decimals}f}}".format
     else:
         decade = int(np.floor(np.log10(low)))
         options = [
             float(f"{10 ** (decade + step / _PER_DECADE):.3g}")
             for step in range(-decade * _PER_DECADE + 1)
         ]
-        key, axis = f"threshold_{measure}_from_1e{decade}", "log scale"
+        key, axis, text = f"threshold_{measure}_from_1e{decade}", "log scale", number
     nearest = {
         criterion: options[int(np.clip(np.searchsorted(options, at), 0, len(options) - 1))]
         for criterion, at in best.items()
@@ -136,7 +141,7 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
             f"Threshold on {MEASURE_NAMES[measure]} ({axis})",
             options,
             nearest["accuracy"],
-            format_func=number,
+            format_func=text,
             key=key,
             bind="query-params",
             help=explained("threshold", "It starts at the one with the best accuracy here."),
@@ -145,7 +150,7 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
     with st.container(horizontal=True):
         for criterion, place in nearest.items():
             st.button(
-                f"Best {_BEST[criterion]}: {number(place)}",
+                f"Best {_BEST[criterion]}: {text(place)}",
                 key=f"best_{criterion}",
                 on_click=st.session_state.__setitem__,
                 args=(key, place),
