@@ -121,7 +121,7 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
     low, high = float(values.min()), float(values.max())
     if is_raw(measure):
         step = (high - low) / _RAW_STEPS
-        decimals = max(0, 1 - int(np.floor(np.log10(step)))) if step else 3
+        decimals = max(0, -int(np.floor(np.log10(step)))) if step else 3
         options = np.unique(np.linspace(low, high, _RAW_STEPS + 1).round(decimals)).tolist()
         key, axis = f"threshold_{measure}_{low:.6g}_{high:.6g}", "linear scale"
         text: Callable[[float], str] = f"{{:.{decimals}f}}".format
