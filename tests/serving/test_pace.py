@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.serving.pace import Full, Goes, Gone, Turns
-from kgdash.serving.waiting import Left, Waiting
+from kgdash.serving.waiting import Left, Waiting, asker_of, note_let_in
 from tests.support.own_loop import run_apart
 
 
@@ -108,6 +108,26 @@ def test_a_network_of_many_addresses_is_one():
     assert had[:3] == [many[0], many[1], other]
     assert had.count(other) == 2
     assert near not in had
+
+
+def test_colleagues_of_who_is_in_wait_for_no_network_that_only_asks():
+    """Of fourteen of one address 250 networks let two in, and the others were sent away."""
+    others = [{"client": (f"10.{n}.0.1", 1)} for n in range(30)]
+    mine = {"client": ("192.0.2.7", 1)}
+    turns, had = Turns(1, 0, 30, 60), []
+    come = coming(turns, had)
+
+    async def all_come() -> list:
+        asks = [*map(asker_of, others * 2), asker_of(mine)]
+        note_let_in(mine)
+        asks += [asker_of(mine)] * 9
+        return await asyncio.gather(*map(come, asks), return_exceptions=True)
+
+    ends = run_apart(all_come())
+    assert ends[-9:] == [None] * 9
+    known = [asker[0] == "let in" for asker in had]
+    assert known[1:19] == [False, True] * 9
+    assert len(had) == 61
 
 
 def test_nothing_is_left_of_networks_that_were_sent_away():
