@@ -65,8 +65,8 @@ class Community:
     """What a group of entities is called, and what is in it.
 
     ``central``: ids, int64: the three entities with the most known triples inside, these first,
-    equal ones by id. ``label``: their labels, as far as 60 characters reach, at least one.
-    ``relations``: labels of the three most frequent relations inside.
+    equal ones by id. ``label``: their labels, told apart, as far as 60 characters reach, at least
+    one. ``relations``: those of the three most frequent relations inside.
     """
 
     central: np.ndarray
@@ -91,7 +91,8 @@ def describe_communities(
     # Only what is there: communities × relations may be gigabytes.
     codes = communities[heads[inside]] * graph.num_relations + relations[inside]
     codes, counts = np.unique(codes, return_counts=True)
-    about = {}
+    about, entity_name = {}, graph.entity_lookup.distinct_label
+    relation_name = graph.relation_lookup.distinct_label
     # All at once: a graph may have as many communities as entities.
     order = np.flatnonzero(np.isin(communities, wanted))
     order = order[np.argsort(communities[order], kind="stable")]
@@ -104,8 +105,8 @@ def describe_communities(
         frequent = codes[here][np.argsort(-counts[here], kind="stable")[:_SHOWN]] - first
         about[number] = Community(
             central,
-            _joined([graph.entity_labels[entity] for entity in central]),
-            ", ".join(graph.relation_labels[relation] for relation in frequent),
+            _joined([entity_name(entity) for entity in central.tolist()]),
+            ", ".join(relation_name(relation) for relation in frequent.tolist()),
         )
     return about
 

@@ -12,7 +12,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from kgdash.serving.heads import MOST_SAID, end_of, is_for_another_page, whose_page
 from kgdash.serving.pace import Pace
-from kgdash.serving.waiting import networks
+from kgdash.serving.waiting import networks, stranger
 
 _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
 
@@ -21,7 +21,7 @@ _told = Pace(1, 1 / 86_400)
 
 
 def who_asks(client: tuple[str, int] | None, head: bytes, visitor: str = "") -> tuple[str, ...]:
-    """Return the networks of who sends a request, as `kgdash.serving.waiting.networks`.
+    """Return by what who sends a request waits, as `kgdash.serving.waiting.stranger`.
 
     Of a visitor who is logged in it is their name, wherever they come from. What another site's
     page takes is a part of its address, or of the visitor, whose own requests come first.
@@ -40,7 +40,7 @@ def who_asks(client: tuple[str, int] | None, head: bytes, visitor: str = "") -> 
             _tell_of(address)
     elif 0 < len(told) <= MOST_SAID:
         address, _ = proxies.get_trusted_client_address(told.decode("latin-1"))
-    asker = (visitor,) if visitor else networks(address)
+    asker = (visitor,) if visitor else stranger(networks(address))
     return (*asker, "for another page") if is_for_another_page(whose_page(head)) else asker
 
 

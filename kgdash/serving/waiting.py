@@ -49,13 +49,12 @@ def note_let_in(scope: Mapping[str, Any]) -> None:
         _let_in.popitem(last=False)
 
 
-def asker_of(scope: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return by what a stranger waits for a turn: their networks, below whether these are known.
+def stranger(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Return by what a stranger waits: their networks, below whether somebody of these is in.
 
-    Those from which somebody was let in have every other turn together: a colleague's log-in does
-    not wait for hundreds of networks that only ask.
+    Networks of whom somebody is have every other turn together: a colleague's log-in does not wait
+    for hundreds that only ask.
     """
-    found = networks_of(scope)
     return ("let in" if found in _let_in else "", *found)
 
 

@@ -47,6 +47,15 @@ def test_a_name_of_at_most_60_characters_but_one_entity_at_least(lengths, named)
     assert about.central.tolist() == [2, 0, 1]
 
 
+def test_communities_of_entities_with_one_label_are_told_apart():
+    """A click on any of five that were called alike showed the first one's answer sets."""
+    about = describe_communities(labelled(*["concept"] * 6), np.arange(6) // 3, [0, 1])
+    assert [about[number].label for number in (0, 1)] == [
+        "concept (e2), concept (e0), concept (e1)",
+        "concept (e3), concept (e4), concept (e5)",
+    ]
+
+
 def test_memory_is_not_communities_times_relations():
     graph = make_graph([(2 * i, i, 2 * i + 1) for i in range(2000)])
     tracemalloc.start()

@@ -67,7 +67,7 @@ def test_a_proxy_that_nobody_has_named_is_told_of_once(monkeypatch, caplog):
 
 
 def test_a_connection_may_have_no_address():
-    assert who_asks(None, HEAD) == ("",)
+    assert who_asks(None, HEAD) == ("", "")
 
 
 @pytest.mark.parametrize("more", [b"", b"X-Forwarded-For: 10.1.2.3\r\n"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.serving.pace import Full, Goes, Gone, Turns
-from kgdash.serving.waiting import Left, Waiting, asker_of, note_let_in
+from kgdash.serving.waiting import Left, Waiting, networks_of, note_let_in, stranger
 from tests.support.own_loop import run_apart
 
 
@@ -118,9 +118,9 @@ def test_colleagues_of_who_is_in_wait_for_no_network_that_only_asks():
     come = coming(turns, had)
 
     async def all_come() -> list:
-        asks = [*map(asker_of, others * 2), asker_of(mine)]
+        asks = [stranger(networks_of(scope)) for scope in (*others, *others, mine)]
         note_let_in(mine)
-        asks += [asker_of(mine)] * 9
+        asks += [stranger(networks_of(mine))] * 9
         return await asyncio.gather(*map(come, asks), return_exceptions=True)
 
     ends = run_apart(all_come())

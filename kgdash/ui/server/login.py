@@ -22,7 +22,7 @@ from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.let_in import ask_of, note_log_in
 from kgdash.serving.pace import Full, Gone, Turns
 from kgdash.serving.settings import ServerSettings
-from kgdash.serving.waiting import asker_of, left_of, note_let_in
+from kgdash.serving.waiting import left_of, networks_of, note_let_in, stranger
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
@@ -125,7 +125,7 @@ class LogInDoor:
             _spare_provider()
         answer: list[Message] = []
         turns = self._working if works else self._looking
-        async with turns.turn(asker_of(scope), left_of(scope)):
+        async with turns.turn(stranger(networks_of(scope)), left_of(scope)):
             if (whole := await _heard(receive)) is not None:
                 await self._app(scope, whole, _into(answer))
         is_back = scope["path"] == _CALLBACK
