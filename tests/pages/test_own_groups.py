@@ -59,6 +59,17 @@ def test_types_are_shown_and_deleted(run):
     assert app.get_by_key("by").value == "relation"
 
 
+def test_a_grouping_called_as_kgdash_s_own_reads_is_another_choice(run):
+    """Both were "head degree", and the choice took the saved one, whichever was chosen."""
+    save_grouping(run, condition_grouping("head degree", ["few: head_degree < 9"]))
+    app = open_page("breakdowns", by="head_degree")
+    assert "few" not in table(app, "group", "value")["group"].tolist()
+    options = app.get_by_key("by").options
+    assert len(set(options)) == len(options)
+    choose(app, by="head degree")
+    assert "few" in table(app, "group", "value")["group"].tolist()
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [

@@ -10,6 +10,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
+from kgdash.graph.entity_search import told_apart
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
@@ -32,7 +33,7 @@ def choice(
     :param default: the first option if not given
     :param help: shown on hovering, after what the glossary says of the label
     """
-    texts = options if isinstance(options, Mapping) else {}
+    texts = told_apart(options) if isinstance(options, Mapping) else {}
     first = default or next(iter(options))
     chosen = st.selectbox(
         label,
