@@ -251,8 +251,8 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self._refusal = asyncio.get_running_loop().call_later(wait, self._refuse)
 
     def shutdown(self) -> None:
-        """End, as the server does."""
-        if self._refusal is None:
+        """End, as the server does, which waits for nobody's turn."""
+        if self._refusal is None and not self._left.in_turn:
             super().shutdown()
         else:
             self.abort()

@@ -299,6 +299,37 @@ def test_a_body_is_read_on_while_its_request_waits_for_a_turn(size, ends):
     assert not turns._waiting.count
 
 
+def test_a_server_that_ends_waits_for_nobody_s_turn(monkeypatch):
+    """A thousand strangers who waited for theirs kept a server that restarted for 29 s."""
+    turns, gone = Turns(0, 0, 60, 9), []
+    made = reading.UnhurriedHTTP.connection_made
+    protocols = []
+    monkeypatch.setattr(
+        reading.UnhurriedHTTP, "connection_made", lambda *a: protocols.append(a[0]) or made(*a)
+    )
+
+    async def app(scope, receive, send) -> None:
+        try:
+            async with turns.turn(["a"], left_of(scope)):
+                pass
+        except Gone:
+            gone.append(1)
+
+    async def come() -> None:
+        async with served(app) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            while not turns._waiting.count:
+                await asyncio.sleep(0)
+            protocols[0].shutdown()
+            async with asyncio.timeout(30):
+                while not gone:
+                    await asyncio.sleep(0.01)
+            writer.close()
+
+    run_apart(come())
+
+
 def test_what_comes_while_a_request_waits_is_read_after_it(monkeypatch):
     heard, goes = [], reading.UnhurriedHTTP.strangers.beginning
     go = goes._go
