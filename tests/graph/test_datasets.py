@@ -67,14 +67,15 @@ class TestFolder:
     def test_known_facts_beside_the_splits_are_not_passed_by(self, tmp_path, name):
         """Neural-LP's UMLS, three quarters in facts.txt: an MRR of 0.195 for 0.595."""
         between = "," if "csv" in name else "\t"
-        facts = [["a", "r", "b"], ["b", "r", "a"], ["b", "r", "b"], ["a", "inverse", "b"]]
+        facts = [["a", "r", "b"], ["b", "r", "a"], ["c", "r", "d"], ["c", "r", "b"]]
+        facts += [["b", f"inverse{n}", "a"] for n in range(4)]
         text = "\n".join(between.join(row) for row in facts)
         folder = folder_of(tmp_path, train_tsv="a\tr\tb\n", **{name: text})
-        with pytest.raises(KgdashError, match="holds 2 triples of train's names that no split"):
+        with pytest.raises(KgdashError, match="holds 3 triples of train's relations that no split"):
             load_dataset(folder)
 
     @pytest.mark.parametrize(
-        "text", ["a\tr\tb\nb\tr\ta\n", "0\t1\t2\nb\tr\tb\n1\tr\ta\n", "a b\n", "\0"]
+        "text", ["a\tr\tb\nb\tr\ta\n", "0\t1\t2\n0\t1\t2\nb\tr\tb\n", "1\tr\t2\n", "a b\n", "\0"]
     )
     def test_what_tells_no_more_of_the_graph_is(self, tmp_path, text):
         folder = folder_of(tmp_path, train_tsv="a\tr\tb\nb\tr\ta\n", graph_txt=text)
