@@ -100,14 +100,25 @@ def _span(part: int, edges: np.ndarray, is_whole: bool) -> str:
     """Say which values the part holds: "≤ 0.12", "0.12 to 0.3", "> 0.3"; "13 to 16", "17"."""
     if not len(edges):
         return "all"
+    texts = [f"{edge:,.0f}" for edge in edges] if is_whole else _told_apart(edges)
     if part == 0:
-        return f"≤ {edges[0]:,.0f}" if is_whole else f"≤ {number(edges[0])}"
+        return f"≤ {texts[0]}"
     if part == len(edges):
-        return f"> {edges[-1]:,.0f}" if is_whole else f"> {number(edges[-1])}"
+        return f"> {texts[-1]}"
     low, high = edges[part - 1 : part + 1]
     if not is_whole:
-        return f"{number(low)} to {number(high)}"
-    return f"{high:,.0f}" if high == low + 1 else f"{low + 1:,.0f} to {high:,.0f}"
+        return f"{texts[part - 1]} to {texts[part]}"
+    return texts[part] if high == low + 1 else f"{low + 1:,.0f} to {texts[part]}"
+
+
+def _told_apart(edges: np.ndarray) -> list[str]:
+    """Write values that differ to three digits, or to as many as tell them apart."""
+    texts = [number(edge) for edge in edges]
+    for digits in range(4, 18):
+        if len(set(texts)) == len(texts):
+            break
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+    return texts
 
 
 def mean_relik(run: Run, progress: Progress = silent) -> np.ndarray:

@@ -8,6 +8,7 @@ from kgdash.graph.ends import train_degrees
 from kgdash.studies.probability.query_groups import (
     GROUPINGS,
     Queries,
+    _span,
     grouping,
     mean_relik,
 )
@@ -17,6 +18,18 @@ from tests.support.fakes import fake_run, make_graph, random_scorer
 @pytest.fixture(scope="module")
 def graph_run(bundled):
     return bundled("umls-complex")
+
+
+def test_parts_that_lie_close_are_told_apart():
+    """A click on the second of two "0.120 to 0.120" showed the first one's queries."""
+    edges = np.array([0.12, 0.1201, 0.12011, 0.5])
+    assert [_span(part, edges, False) for part in range(5)] == [
+        "≤ 0.12", "0.12 to 0.1201", "0.1201 to 0.12011", "0.12011 to 0.5", "> 0.5",
+    ]  # fmt: skip
+    assert _span(1, edges[[0, 3]], False) == "0.120 to 0.500"
+    assert [_span(part, np.array([3.0, 4, 9]), True) for part in range(4)] == [
+        "≤ 3", "4", "5 to 9", "> 9",
+    ]  # fmt: skip
 
 
 def test_queries_of_triples():
