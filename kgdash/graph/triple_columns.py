@@ -20,8 +20,8 @@ from kgdash.graph.triple_files import MAX_BYTES, MAX_LINE, is_header, read_label
 _COLUMNS, _LABELLED = ("head", "relation", "tail"), ("name", "label")
 
 #: names of a column that tell what it is of, and the share of entities that stand at both ends: in
-#: sparse graphs few do, but entities are more than relations
-_TELLING, _AT_BOTH_ENDS = 10, 0.1
+#: sparse graphs few do, but entities are more than relations; and of all entities in others
+_TELLING, _AT_BOTH_ENDS, _OF_ALL = 10, 0.1, 0.3
 
 #: names that are looked up at once: a table of all would be of hundreds of megabytes
 _LOOKED_UP = 1 << 20
@@ -86,29 +86,40 @@ def columns_of(triples: np.ndarray) -> pa.Table:
 def check_order(table: pa.Table, where: str) -> None:
     """Refuse triples that look like head, tail, relation (KB2E's order), or relation, head, tail.
 
-    Their second column names what stands in one of the others, of which the third names nothing:
-    half of the fewer, or a tenth where it has more names than the third. Numbers tell nothing.
+    Their second column names what stands in one of the others, the two ends: of all that these name
+    a third, and twice what one of them has in common with the last. Of sparse graphs it is less:
+    half of the fewer, or a tenth where it has more names than the last, which names no end at all,
+    as numbers do.
 
     :param where: the file, for the message
     :raises KgdashError: then
     """
     first, second, third = (table[name].chunk(0).dictionary for name in _COLUMNS)
-    if len(second) < _TELLING or all(map(_are_numbers, (first, second, third))):
+    if len(second) < _TELLING:
         return
+    are_numbers = all(map(_are_numbers, (first, second, third)))
     for ends, other, order in (
         (first, third, "head, tail, relation"),
         (third, first, "relation, head, tail"),
     ):
-        shared = pc.sum(pc.is_in(ends, value_set=second)).as_py() or 0
+        shared, odd = _shared(second, ends), _shared(other, ends)
+        of_all, odd_of_all = (
+            common / (len(ends) + len(column) - common)
+            for column, common in ((second, shared), (other, odd))
+        )
         share = _AT_BOTH_ENDS if len(other) < len(second) else 0.5
-        is_shared = shared >= max(_TELLING, share * min(len(ends), len(second)))
-        if is_shared and not pc.any(pc.is_in(other, value_set=ends)).as_py():
+        is_sparse = shared >= max(_TELLING, share * min(len(ends), len(second))) and not odd
+        if (of_all >= _OF_ALL and of_all > 2 * odd_of_all) or (is_sparse and not are_numbers):
             raise KgdashError(
                 f"expected columns head, relation, tail; found what looks like {order}: of the "
-                f"second column's {len(second):,} names {shared:,} stand in another, too, and none "
-                f"of the last ones do ({where}). Put them in this order, or, if they are, say so "
-                "in a first line: head, relation, tail"
+                f"second column's {len(second):,} names {shared:,} stand in another, too, and of "
+                f"the last one's {len(other):,} {odd:,} ({where}). Put them in this order, or, if "
+                "they are, say so in a first line: head, relation, tail"
             )
+
+
+def _shared(names: pa.Array, others: pa.Array) -> int:
+    return int(pc.sum(pc.is_in(names, value_set=others)).as_py() or 0)
 
 
 def _are_numbers(names: pa.Array) -> bool:
