@@ -11,8 +11,9 @@ from typing import Any
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from kgdash.serving.heads import MOST_SAID, end_of, is_for_another_page, whose_page
+from kgdash.serving.let_in import stranger
 from kgdash.serving.pace import Pace
-from kgdash.serving.waiting import networks, stranger
+from kgdash.serving.waiting import networks
 
 _FORWARDED = re.compile(rb"\nx-forwarded-for:([^\r\n]*)", re.IGNORECASE)
 
@@ -21,7 +22,7 @@ _told = Pace(1, 1 / 86_400)
 
 
 def who_asks(client: tuple[str, int] | None, head: bytes, visitor: str = "") -> tuple[str, ...]:
-    """Return by what who sends a request waits, as `kgdash.serving.waiting.stranger`.
+    """Return by what who sends a request waits, as `kgdash.serving.let_in.stranger`.
 
     Of a visitor who is logged in it is their name, wherever they come from. What another site's
     page takes is a part of its address, or of the visitor, whose own requests come first.

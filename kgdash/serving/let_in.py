@@ -9,22 +9,27 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
+from typing import Any
 
 from kgdash.serving.heads import end_of
 from kgdash.serving.pace import Pace
+from kgdash.serving.waiting import networks_of
 
 _COOKIES = re.compile(rb"\ncookie:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
 #: the cookie of Streamlit's log-in, in one piece or several, and of how many at most
 _LOG_IN, _PIECES = re.compile(rb"_streamlit_user(?:_[0-9]{1,2})?=([^; ]*)"), 16
 
-#: log-ins that are remembered, of some 200 bytes each, and of one visitor
+#: log-ins, and networks, that are remembered, of some 200 bytes each, and log-ins of one visitor
 _MOST, _EACH = 2**12, 32
 
 #: digest of the cookie -> whose it is, the latest last
 _owners = OrderedDict[bytes, str]()
+
+#: networks from which somebody was let in, the latest last
+_networks = OrderedDict[tuple[str, ...], None]()
 
 #: tells whose log-in comes in some cookies, and how often that is asked, at once and in a second:
 #: after a restart nobody is known, and whoever forges a cookie has its signature looked at
@@ -57,6 +62,24 @@ def note_log_in(cookies: bytes, owner: str) -> None:
     _owners[key] = owner
     while len(_owners) > _MOST:
         _owners.popitem(last=False)
+
+
+def note_network(scope: Mapping[str, Any]) -> None:
+    """Remember the network of somebody who is let in."""
+    found = networks_of(scope)
+    _networks[found] = None
+    _networks.move_to_end(found)
+    if len(_networks) > _MOST:
+        _networks.popitem(last=False)
+
+
+def stranger(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Return by what a stranger waits: their networks, below whether somebody of these is in.
+
+    Networks of whom somebody is have every other turn together: a colleague's log-in does not wait
+    for hundreds that only ask.
+    """
+    return ("let in" if found in _networks else "", *found)
 
 
 def whose_log_in(head: bytes) -> str:

@@ -187,7 +187,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             return False
         self.transport.resume_reading()
         try:
-            if data:
+            if data:  # to h11, nothing is the end of the connection
                 self._hear_body(data + behind)
             elif behind:  # more of a head, whose first parts h11 has not
                 self._keep_head(behind)

@@ -10,9 +10,6 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
 
-#: networks from which somebody was let in, the latest last, and how many are remembered
-_let_in, _MOST = OrderedDict[tuple[str, ...], None](), 2**12
-
 #: of a request's scope (ASGI): what is done once its connection has ended
 LEFT = "kgdash_left"
 
@@ -38,24 +35,6 @@ def networks(address: str) -> tuple[str, ...]:
 def networks_of(scope: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the networks that a request comes from, of its ASGI scope."""
     return networks(str((scope.get("client") or ("",))[0]))
-
-
-def note_let_in(scope: Mapping[str, Any]) -> None:
-    """Remember the network of somebody who is let in."""
-    found = networks_of(scope)
-    _let_in[found] = None
-    _let_in.move_to_end(found)
-    if len(_let_in) > _MOST:
-        _let_in.popitem(last=False)
-
-
-def stranger(found: tuple[str, ...]) -> tuple[str, ...]:
-    """Return by what a stranger waits: their networks, below whether somebody of these is in.
-
-    Networks of whom somebody is have every other turn together: a colleague's log-in does not wait
-    for hundreds that only ask.
-    """
-    return ("let in" if found in _let_in else "", *found)
 
 
 class Left(asyncio.Future[None]):

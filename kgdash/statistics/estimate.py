@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -36,6 +37,16 @@ def number(value: float) -> str:
     if value == 0 or 1e-3 <= abs(value) < 100:
         return f"{value:#.3g}".removesuffix(".")
     return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    """Write figures that differ as `number` does, or to as many digits as tell them apart."""
+    texts = [number(value) for value in values]
+    for digits in range(4, 18):
+        if len(set(texts)) == len(texts):
+            break
+        texts = [f"{value:.{digits}g}" for value in values]
+    return texts
 
 
 def percent(share: float, decimals: int = 0) -> str:

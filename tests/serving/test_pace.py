@@ -7,8 +7,9 @@ from functools import partial
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgdash.serving.let_in import note_network, stranger
 from kgdash.serving.pace import Full, Goes, Gone, Turns
-from kgdash.serving.waiting import Left, Waiting, networks_of, note_let_in, stranger
+from kgdash.serving.waiting import Left, Waiting, networks_of
 from tests.support.own_loop import run_apart
 
 
@@ -119,7 +120,7 @@ def test_colleagues_of_who_is_in_wait_for_no_network_that_only_asks():
 
     async def all_come() -> list:
         asks = [stranger(networks_of(scope)) for scope in (*others, *others, mine)]
-        note_let_in(mine)
+        note_network(mine)
         asks += [stranger(networks_of(mine))] * 9
         return await asyncio.gather(*map(come, asks), return_exceptions=True)
 

@@ -267,20 +267,26 @@ def test_a_stranger_who_waits_is_read_on(monkeypatch, size, ends):
     assert not connections.waiting
 
 
-@pytest.mark.parametrize(("size", "ends"), [(10_000, False), (150_000, True)])
-def test_a_body_is_read_on_while_its_request_waits_for_a_turn(size, ends):
-    """uvicorn read no more of 150 KB: who had left filled the turns, 12 of 14 were sent away."""
-    turns, gone = Turns(0, 0, 60, 9), []
+def in_turn(turns: Turns, gone: list):
+    """Return an app that waits for a turn, and notes who has left before it."""
 
     async def app(scope, receive, send) -> None:
         try:
             async with turns.turn(["a"], left_of(scope)):
                 pass
         except Gone:
-            gone.append(1)
+            gone.append(scope["path"])
+
+    return app
+
+
+@pytest.mark.parametrize(("size", "ends"), [(10_000, False), (150_000, True)])
+def test_a_body_is_read_on_while_its_request_waits_for_a_turn(size, ends):
+    """uvicorn read no more of 150 KB: who had left filled the turns, 12 of 14 were sent away."""
+    turns, gone = Turns(0, 0, 60, 9), []
 
     async def come() -> None:
-        async with served(app) as port:
+        async with served(in_turn(turns, gone)) as port:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size)
             while not turns._waiting.count:
@@ -308,15 +314,8 @@ def test_a_server_that_ends_waits_for_nobody_s_turn(monkeypatch):
         reading.UnhurriedHTTP, "connection_made", lambda *a: protocols.append(a[0]) or made(*a)
     )
 
-    async def app(scope, receive, send) -> None:
-        try:
-            async with turns.turn(["a"], left_of(scope)):
-                pass
-        except Gone:
-            gone.append(1)
-
     async def come() -> None:
-        async with served(app) as port:
+        async with served(in_turn(turns, gone)) as port:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             while not turns._waiting.count:

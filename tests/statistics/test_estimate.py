@@ -7,6 +7,7 @@ import pytest
 from kgdash.statistics.estimate import (
     Estimate,
     number,
+    numbers,
     p_value,
     percent,
     whole_or_half,
@@ -24,6 +25,14 @@ from kgdash.statistics.estimate import (
 )
 def test_number(value, text):
     assert number(value) == text
+
+
+def test_numbers_have_as_many_digits_as_tell_them_apart():
+    assert numbers([0.12, 0.5, -3]) == ["0.120", "0.500", "-3.00"]
+    assert numbers([-35.94, -35.88, 0.5]) == ["-35.94", "-35.88", "0.5"]
+    close = [0.1, math.nextafter(0.1, 1)]
+    assert [float(text) for text in numbers(close)] == close
+    assert numbers([]) == []
 
 
 def test_no_p_value_is_zero():

@@ -16,7 +16,7 @@ from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.graph.ends import train_degrees, triple_ends
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import numbers
 
 #: what queries are grouped by
 GROUPINGS = {
@@ -100,7 +100,7 @@ def _span(part: int, edges: np.ndarray, is_whole: bool) -> str:
     """Say which values the part holds: "≤ 0.12", "0.12 to 0.3", "> 0.3"; "13 to 16", "17"."""
     if not len(edges):
         return "all"
-    texts = [f"{edge:,.0f}" for edge in edges] if is_whole else _told_apart(edges)
+    texts = [f"{edge:,.0f}" for edge in edges] if is_whole else numbers(edges.tolist())
     if part == 0:
         return f"≤ {texts[0]}"
     if part == len(edges):
@@ -109,16 +109,6 @@ def _span(part: int, edges: np.ndarray, is_whole: bool) -> str:
     if not is_whole:
         return f"{texts[part - 1]} to {texts[part]}"
     return texts[part] if high == low + 1 else f"{low + 1:,.0f} to {texts[part]}"
-
-
-def _told_apart(edges: np.ndarray) -> list[str]:
-    """Write values that differ to three digits, or to as many as tell them apart."""
-    texts = [number(edge) for edge in edges]
-    for digits in range(4, 18):
-        if len(set(texts)) == len(texts):
-            break
-        texts = [f"{edge:.{digits}g}" for edge in edges]
-    return texts
 
 
 def mean_relik(run: Run, progress: Progress = silent) -> np.ndarray:

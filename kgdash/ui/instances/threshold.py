@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,7 +11,7 @@ from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
 from kgdash.ranking.glossary import explained
 from kgdash.runs.call import Call
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, numbers
 from kgdash.studies.instances.separation import ALL
 from kgdash.studies.instances.thresholds import (
     CRITERIA,
@@ -120,18 +118,16 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
     values = separated.scored.table[separated.column]
     low, high = float(values.min()), float(values.max())
     if is_raw(measure):
-        step = (high - low) / _RAW_STEPS
-        decimals = max(0, -int(np.floor(np.log10(step)))) if step else 3
-        options = np.unique(np.linspace(low, high, _RAW_STEPS + 1).round(decimals)).tolist()
+        options = np.unique(np.linspace(low, high, _RAW_STEPS + 1)).tolist()
         key, axis = f"threshold_{measure}_{low:.6g}_{high:.6g}", "linear scale"
-        text: Callable[[float], str] = f"{{:.{decimals}f}}".format
     else:
         decade = int(np.floor(np.log10(low)))
         options = [
             float(f"{10 ** (decade + step / _PER_DECADE):.3g}")
             for step in range(-decade * _PER_DECADE + 1)
         ]
-        key, axis, text = f"threshold_{measure}_from_1e{decade}", "log scale", number
+        key, axis = f"threshold_{measure}_from_1e{decade}", "log scale"
+    texts = dict(zip(options, numbers(options), strict=True))
     nearest = {
         criterion: options[int(np.clip(np.searchsorted(options, at), 0, len(options) - 1))]
         for criterion, at in best.items()
@@ -141,7 +137,7 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
             f"Threshold on {MEASURE_NAMES[measure]} ({axis})",
             options,
             nearest["accuracy"],
-            format_func=text,
+            format_func=texts.__getitem__,
             key=key,
             bind="query-params",
             help=explained("threshold", "It starts at the one with the best accuracy here."),
@@ -150,7 +146,7 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
     with st.container(horizontal=True):
         for criterion, place in nearest.items():
             st.button(
-                f"Best {_BEST[criterion]}: {text(place)}",
+                f"Best {_BEST[criterion]}: {texts[place]}",
                 key=f"best_{criterion}",
                 on_click=st.session_state.__setitem__,
                 args=(key, place),

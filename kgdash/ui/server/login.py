@@ -19,10 +19,10 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_ur
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.let_in import ask_of, note_log_in
+from kgdash.serving.let_in import ask_of, note_log_in, note_network, stranger
 from kgdash.serving.pace import Full, Gone, Turns
 from kgdash.serving.settings import ServerSettings
-from kgdash.serving.waiting import left_of, networks_of, note_let_in, stranger
+from kgdash.serving.waiting import left_of, networks_of
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
@@ -104,7 +104,7 @@ class LogInDoor:
         sent = (value for name, value in scope["headers"] if name == b"cookie")
         note_log_in(b"; ".join(sent), who.folder or "" if who else "")
         if who is not None:
-            note_let_in(scope)
+            note_network(scope)
             is_in = partial(admitted, claims, settings)
             scope = {**scope, OWNER: who.folder, IS_IN: lambda: is_in() is not None}
             app = come_back(scope, cookies) or self._app

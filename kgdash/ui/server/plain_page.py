@@ -5,8 +5,9 @@ from math import inf
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from kgdash.serving.let_in import stranger
 from kgdash.serving.pace import Full, Gone, Turns
-from kgdash.serving.waiting import left_of, networks_of, stranger
+from kgdash.serving.waiting import left_of, networks_of
 
 #: in the colours of the dashboard's themes
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>kgdash</title>

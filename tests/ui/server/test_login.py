@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from kgdash.serving import access, let_in, waiting
+from kgdash.serving import access, let_in
 from kgdash.serving.pace import Pace
 from kgdash.serving.settings import SETTING
 from kgdash.serving.waiting import networks_of
@@ -212,17 +212,17 @@ def test_nobody_else_ends_it(client):
 
 
 def test_a_network_is_known_once_somebody_is_let_in_from_there(client, monkeypatch):
-    monkeypatch.setattr(waiting, "_let_in", OrderedDict())
+    monkeypatch.setattr(let_in, "_networks", OrderedDict())
     here = networks_of({"client": ("testclient", 1)})
     for claims, known in ((EVE, ""), (ADA, "let in")):
         come_as(client, claims)
         client.get("/")
-        assert waiting.stranger(here) == (known, *here)
-    monkeypatch.setattr(waiting, "_MOST", 2)
+        assert let_in.stranger(here) == (known, *here)
+    monkeypatch.setattr(let_in, "_MOST", 2)
     for number in range(3):
-        waiting.note_let_in({"client": (f"10.0.0.{number}", 1)})
-    assert len(waiting._let_in) == 2
-    assert waiting.stranger(here) == ("", *here)
+        let_in.note_network({"client": (f"10.0.0.{number}", 1)})
+    assert len(let_in._networks) == 2
+    assert let_in.stranger(here) == ("", *here)
 
 
 def test_who_may_not_is_told_so(client):
