@@ -104,6 +104,10 @@ class PlainRequests(h11.Connection):
         self.pieces = 0
         return head
 
+    def begun(self, more: bytes = b"") -> bytes:
+        """Return what came of a head that is not whole, and more of it; b"" where none has begun."""
+        return bytes(self._held + more) if self._held else b""
+
     def next_event(self) -> Any:
         """Return what came next, but refuse a request that costs more than it says."""
         event = super().next_event()

@@ -135,9 +135,10 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         Of who is read no more nobody learns that they have left.
         """
         self._behind += data
-        if self._lines is self.visitors:
+        is_long = len(self._behind) > _BEHIND
+        if self._lines is self.visitors or (is_long and whose_log_in(self.conn.begun(self._behind))):
             self.transport.pause_reading()
-        elif len(self._behind) > _BEHIND:
+        elif is_long:
             self.abort()
 
     def _keep_head(self, data: bytes) -> None:
@@ -148,7 +149,7 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self._unset_keepalive_if_required()
         head = self.conn.whole_head(data)
         if head or self.conn.pieces > _PIECES:
-            visitor = whose_log_in(head)
+            visitor = whose_log_in(head or self.conn.begun())
             self._asker = who_asks(self.client, head, visitor)
             self._lines = self.visitors if visitor else self.strangers
             self._wait(head, self._lines.beginning)

@@ -334,6 +334,45 @@ def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, siz
     run_apart(come())
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_an_upload_whose_head_comes_in_pieces_is_a_visitor_s(monkeypatch, early):
+    """It waited with strangers where the seventh piece ended no head, and ended with its body."""
+    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=True)
+    let_in.note_log_in(b"_streamlit_user=ann", "ann")
+    goes, heard = reading.UnhurriedHTTP.strangers.beginning, []
+    go = goes._go
+    monkeypatch.setattr(goes, "_go", lambda: None)
+    cookie, other = b"Cookie: _streamlit_user=ann\r\n", b"A: b\r\n"
+    lines = [other] * 9
+    lines[1 if early else 8] = cookie
+
+    async def app(scope, receive, send) -> None:
+        while (message := await receive()).get("more_body"):
+            heard.append(len(message["body"]))
+        heard.append(len(message["body"]))
+        await at_once(scope, receive, send)
+
+    async def come() -> None:
+        async with served(app) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            unpacked = writer.transport.get_extra_info("socket")
+            unpacked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            first = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n"
+            for piece in [first, *lines]:
+                writer.write(piece)
+                await asyncio.sleep(0.01)
+            writer.write(b"\r\n" + b"a" * 90_000)
+            await asyncio.sleep(0.1)
+            assert goes._waiting.count == (not early)
+            go()
+            async with asyncio.timeout(30):
+                assert b"204" in await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+
+    run_apart(come())
+    assert sum(heard) == 90_000
+
+
 @pytest.mark.parametrize("asks_log_in", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_request_is_one_however_it_is_cut(monkeypatch, seed, asks_log_in):
