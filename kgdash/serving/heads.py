@@ -105,7 +105,7 @@ class PlainRequests(h11.Connection):
         return head
 
     def begun(self, more: bytes = b"") -> bytes:
-        """Return what came of a head that is not whole, and more of it; b"" where none has begun."""
+        """Return what came of a head that is not whole, and more of it; b"" of none."""
         return bytes(self._held + more) if self._held else b""
 
     def next_event(self) -> Any:

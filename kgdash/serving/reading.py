@@ -13,7 +13,6 @@ from typing import Any
 
 import h11
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from websockets import http11
 
 from kgdash.serving.connections import (
@@ -28,7 +27,8 @@ from kgdash.serving.forwarded import who_asks
 from kgdash.serving.frames import UnhurriedWebSocket
 from kgdash.serving.heads import PlainRequests, has_many_lines
 from kgdash.serving.let_in import whose_log_in
-from kgdash.serving.pace import Goes, Lines, Pace
+from kgdash.serving.pace import Goes, Lines
+from kgdash.serving.refusing import Refusing
 from kgdash.serving.resting import Unhurried
 
 #: bytes of a header of a WebSocket, which cookies of a log-in with many groups take, as the proxy's
@@ -52,16 +52,8 @@ _BEHIND = 2**14
 #: parts of a request's head that are kept as they come; proxies send 4,096 bytes each
 _PIECES = 6
 
-#: what answers what is no request
-_REFUSAL = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
-#: how often that is answered, at once and in each second, and the seconds that it waits at most
-_REFUSED_BURST, _REFUSED, _LONGEST = 8, 40, 60.0
-
-_refused = Pace(_REFUSED_BURST, _REFUSED)
-
-
-class UnhurriedHTTP(Unhurried, H11Protocol):
+class UnhurriedHTTP(Unhurried, Refusing):
     """HTTP as uvicorn speaks it; in pieces, so that its bound on headers holds.
 
     ``most``: connections that are open at once. Where a process has no file left for one more, the
@@ -78,7 +70,6 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         super().__init__(config, *arguments, **named)
         self.conn = PlainRequests(config.h11_max_incomplete_event_size)
         self._asker = tuple[str, ...]()
-        self._refusal: asyncio.TimerHandle | None = None
         self._turn: Callable[[], bool] | None = None
         self._behind = b""  # what came while it waits
         self._lines, self._goes = self.strangers, self.strangers.beginning
@@ -96,8 +87,6 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         self.forget()
         if self._turn is not None:
             self._goes.remove(self._asker, self._turn)
-        if self._refusal is not None:
-            self._refusal.cancel()
         super().connection_lost(exc)
 
     def forget(self) -> None:
@@ -136,7 +125,9 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
         """
         self._behind += data
         is_long = len(self._behind) > _BEHIND
-        if self._lines is self.visitors or (is_long and whose_log_in(self.conn.begun(self._behind))):
+        if self._lines is self.visitors or (
+            is_long and whose_log_in(self.conn.begun(self._behind))
+        ):
             self.transport.pause_reading()
         elif is_long:
             self.abort()
@@ -212,10 +203,11 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     def _hear(self, data: bytes) -> None:
         """Read, and know whether a request is under way.
 
-        Of a body that nobody reads uvicorn reads no more at some length, and of its end no word.
+        Of a body that nobody reads uvicorn reads no more at some length, and of its end no word;
+        nor behind a request that came before the answer to the one before it.
         """
         self._read(data)
-        if self._left.in_turn and len(self.cycle.body) > _BEHIND:
+        if self._left.in_turn and (len(self.cycle.body) > _BEHIND or self._hastens()):
             self.abort()
         self._note()
 
@@ -233,6 +225,10 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     def _is_answered(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
+    def _hastens(self) -> bool:
+        """Tell whether more came than the request under way, as no browser or proxy sends it."""
+        return self.conn.their_state is h11.DONE and bool(self.conn.trailing_data[0])
+
     def _is_silent(self) -> bool:
         return self._is_answered() or self.flow.write_paused
 
@@ -243,25 +239,12 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
             return
         super().data_received(data)
 
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, and end: without a text, which the answer to HEAD has not.
-
-        Few are refused a second: who asks again at once would keep all others waiting to begin.
-        """
-        wait = _LONGEST if _refused.left() < -_LONGEST * _REFUSED else _refused.take(1)
-        self._refusal = asyncio.get_running_loop().call_later(wait, self._refuse)
-
     def shutdown(self) -> None:
         """End, as the server does, which waits for nobody's turn."""
         if self._refusal is None and not self._left.in_turn:
             super().shutdown()
         else:
             self.abort()
-
-    def _refuse(self) -> None:
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.write(_REFUSAL)
-        self.transport.close()
 
     def pause_writing(self) -> None:
         """Send no more: what was sent is not read."""
@@ -276,9 +259,9 @@ class UnhurriedHTTP(Unhurried, H11Protocol):
     def on_response_complete(self) -> None:
         """End a connection on which a request came before the answer to the one before it.
 
-        No browser sends them so, and what is taken apart after an answer nobody measures.
+        What is taken apart after an answer nobody measures.
         """
-        if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
+        if self._hastens():
             self.transport.close()
         super().on_response_complete()
         self._note()

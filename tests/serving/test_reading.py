@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import random
 import socket
-import time
 from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
@@ -225,6 +224,26 @@ def in_turn(turns: Turns, gone: list):
     return app
 
 
+def test_nobody_waits_for_a_turn_who_sends_the_next_request(monkeypatch):
+    """uvicorn reads nothing behind that: of who left then nobody learned while they waited."""
+    turns, gone = Turns(0, 0, 60, 9), []
+
+    async def come() -> None:
+        async with served(in_turn(turns, gone)) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            while not turns._waiting.count:
+                await asyncio.sleep(0)
+            writer.write(b"GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
+            async with asyncio.timeout(30):
+                while not gone:
+                    await asyncio.sleep(0.01)
+            writer.close()
+
+    run_apart(come())
+    assert gone == ["/"]
+
+
 @pytest.mark.parametrize(("size", "ends"), [(10_000, False), (150_000, True)])
 def test_a_body_is_read_on_while_its_request_waits_for_a_turn(size, ends):
     """uvicorn read no more of 150 KB: who had left filled the turns, 12 of 14 were sent away."""
@@ -417,38 +436,6 @@ def test_a_request_is_one_however_it_is_cut(monkeypatch, seed, asks_log_in):
 
     run_apart(come())
     assert asked == [("/one", inner, inner + b"\r\n\r\n")]
-
-
-def test_few_are_refused_a_second(monkeypatch):
-    """Beside 500 a second of 250 networks a page of sixty files took 6 to 19 s."""
-    monkeypatch.setattr(reading, "_refused", Pace(2, 20.0))
-    odd = b"GET /" + b"a" * 1100 + b" HTTP/1.1\r\nHost: a\r\n\r\n"
-
-    async def come() -> None:
-        async with served(ok) as port:
-            start = time.monotonic()
-            waiting = asyncio.gather(*(answer_to(port, odd) for _ in range(8)))
-            assert b"204" in await answer_to(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            assert time.monotonic() - start < 0.25
-            assert all(b"400" in line for line in await waiting)
-            assert time.monotonic() - start > 0.25
-            reading._refused.take(100)
-            _, writer = await asyncio.open_connection("localhost", port)
-            writer.write(odd * 2)
-            await asyncio.sleep(0.05)
-            (one,) = connections.silent
-            writer.close()
-            await asyncio.sleep(0.05)
-            assert one._refusal.cancelled()
-            _, writer = await asyncio.open_connection("localhost", port)
-            writer.write(odd)
-            await asyncio.sleep(0.05)
-            (one,) = connections.silent
-            one.shutdown()  # as the server ends: h11 would raise
-            assert one.transport.is_closing()
-            writer.close()
-
-    run_apart(come())
 
 
 def test_parts_of_bodies_keep_no_request_waiting(monkeypatch):

@@ -1,0 +1,43 @@
+"""How the server refuses what is no request: few times a second."""
+
+from __future__ import annotations
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from kgdash.serving.pace import Pace
+
+#: what answers what is no request
+_REFUSAL = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+#: how often that is answered, at once and in each second, and the seconds that it waits at most
+_REFUSED_BURST, _REFUSED, _LONGEST = 8, 40, 60.0
+
+_refused = Pace(_REFUSED_BURST, _REFUSED)
+
+
+class Refusing(H11Protocol):
+    """HTTP whose refusals wait for each other; a connection ends behind its own."""
+
+    _refusal: asyncio.TimerHandle | None = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, and end: without a text, which the answer to HEAD has not.
+
+        Few are refused a second: who asks again at once would keep all others waiting to begin.
+        """
+        wait = _LONGEST if _refused.left() < -_LONGEST * _REFUSED else _refused.take(1)
+        self._refusal = asyncio.get_running_loop().call_later(wait, self._refuse)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget what waits of the connection."""
+        if self._refusal is not None:
+            self._refusal.cancel()
+        super().connection_lost(exc)
+
+    def _refuse(self) -> None:
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(_REFUSAL)
+        self.transport.close()

@@ -1,0 +1,42 @@
+"""What is no request is refused, few times a second, and its connection ends."""
+
+import asyncio
+import time
+
+from kgdash.serving import connections, refusing
+from kgdash.serving.pace import Pace
+from tests.support.own_loop import run_apart
+from tests.support.served import answer_to, ok, read_unhurriedly, served
+
+
+def test_few_are_refused_a_second(monkeypatch):
+    """Beside 500 a second of 250 networks a page of sixty files took 6 to 19 s."""
+    read_unhurriedly(monkeypatch, longest=1000)
+    monkeypatch.setattr(refusing, "_refused", Pace(2, 20.0))
+    odd = b"GET /" + b"a" * 1100 + b" HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    async def come() -> None:
+        async with served(ok) as port:
+            start = time.monotonic()
+            waiting = asyncio.gather(*(answer_to(port, odd) for _ in range(8)))
+            assert b"204" in await answer_to(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert time.monotonic() - start < 0.25
+            assert all(b"400" in line for line in await waiting)
+            assert time.monotonic() - start > 0.25
+            refusing._refused.take(100)
+            _, writer = await asyncio.open_connection("localhost", port)
+            writer.write(odd * 2)
+            await asyncio.sleep(0.05)
+            (one,) = connections.silent
+            writer.close()
+            await asyncio.sleep(0.05)
+            assert one._refusal.cancelled()
+            _, writer = await asyncio.open_connection("localhost", port)
+            writer.write(odd)
+            await asyncio.sleep(0.05)
+            (one,) = connections.silent
+            one.shutdown()  # as the server ends: h11 would raise
+            assert one.transport.is_closing()
+            writer.close()
+
+    run_apart(come())
