@@ -10,12 +10,13 @@ import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from itertools import islice
 from typing import Any
 
 from kgdash.serving.heads import end_of
-from kgdash.serving.pace import Pace
-from kgdash.serving.waiting import networks_of
+from kgdash.serving.pace import Pace, Turns
+from kgdash.serving.waiting import left_of, networks_of
 
 _COOKIES = re.compile(rb"\ncookie:[ \t]*([^\r\n]*)", re.IGNORECASE)
 
@@ -80,6 +81,15 @@ def stranger(found: tuple[str, ...]) -> tuple[str, ...]:
     for hundreds that only ask.
     """
     return ("let in" if found in _networks else "", *found)
+
+
+def turn_of(scope: Mapping[str, Any], turns: Turns) -> AbstractAsyncContextManager[None]:
+    """Have a stranger wait for a turn among their networks', until they leave.
+
+    :raises Full: as `Turns.turn`
+    :raises Gone: as that
+    """
+    return turns.turn(stranger(networks_of(scope)), left_of(scope))
 
 
 def whose_log_in(head: bytes) -> str:

@@ -18,11 +18,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_url
 
 from kgdash.files.event_log import note
+from kgdash.files.visitor import Visitor
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.let_in import ask_of, note_log_in, note_network, stranger
+from kgdash.serving.let_in import ask_of, note_log_in, note_network, turn_of
 from kgdash.serving.pace import Full, Gone, Turns
 from kgdash.serving.settings import ServerSettings
-from kgdash.serving.waiting import left_of, networks_of
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
 from kgdash.ui.server.answers import Answers
 from kgdash.ui.server.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
@@ -99,8 +99,7 @@ class LogInDoor:
             return
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
-        claims = _claims(cookies, settings)
-        who = admitted(claims, settings) if claims else None
+        claims, who = _who(cookies, settings)
         sent = (value for name, value in scope["headers"] if name == b"cookie")
         note_log_in(b"; ".join(sent), who.folder or "" if who else "")
         if who is not None:
@@ -124,8 +123,7 @@ class LogInDoor:
         if works:
             _spare_provider()
         answer: list[Message] = []
-        turns = self._working if works else self._looking
-        async with turns.turn(stranger(networks_of(scope)), left_of(scope)):
+        async with turn_of(scope, self._working if works else self._looking):
             if (whole := await _heard(receive)) is not None:
                 await self._app(scope, whole, _into(answer))
         is_back = scope["path"] == _CALLBACK
@@ -165,8 +163,7 @@ def _whose(cookies: bytes) -> str:
     settings = server_settings()
     if settings is None or settings.login is None or _are_too_many([cookies]):
         return ""
-    claims = _claims(cookie_parser(_plain_cookies(cookies).decode("latin-1")), settings)
-    who = admitted(claims, settings) if claims else None
+    _, who = _who(cookie_parser(_plain_cookies(cookies).decode("latin-1")), settings)
     return who.folder or "" if who else ""
 
 
@@ -229,6 +226,12 @@ def _page(scope: Scope, claims: dict) -> Response:
         "</p>",
         403,
     )
+
+
+def _who(cookies: Mapping[str, str], settings: ServerSettings) -> tuple[dict, Visitor | None]:
+    """Return what the signed cookie says, and who is let in by it."""
+    claims = _claims(cookies, settings)
+    return claims, admitted(claims, settings) if claims else None
 
 
 def _claims(cookies: Mapping[str, str], settings: ServerSettings) -> dict:

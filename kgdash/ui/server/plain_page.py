@@ -5,9 +5,8 @@ from math import inf
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kgdash.serving.let_in import stranger
+from kgdash.serving.let_in import turn_of
 from kgdash.serving.pace import Full, Gone, Turns
-from kgdash.serving.waiting import left_of, networks_of
 
 #: in the colours of the dashboard's themes
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>kgdash</title>
@@ -48,7 +47,7 @@ class InTurn:
     async def give(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Wait for a turn, and answer; `BUSY` where too many wait. A WebSocket is not taken."""
         try:
-            async with self._turns.turn(stranger(networks_of(scope)), left_of(scope)):
+            async with turn_of(scope, self._turns):
                 pass  # who reads may put off the rest
         except Full:
             answer = BUSY
