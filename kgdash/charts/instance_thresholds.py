@@ -26,7 +26,7 @@ def rates_figure(
     """Draw the rates at every threshold, on a log axis but for raw scores, and those at one.
 
     :param curve: ``threshold`` (ascending; the last is ∞), ``precision, recall, f1, accuracy``
-    :param threshold: the one
+    :param threshold: the one; ∞ where nothing is predicted true
     :param at: the rates there
     :param measure: one of `kgdash.charts.separation.MEASURE_NAMES`
     """
@@ -36,6 +36,7 @@ def rates_figure(
     if len(finite) > _MOST_STEPS:
         finite = finite.iloc[np.linspace(0, len(finite) - 1, _MOST_STEPS).round().astype(int)]
     figure = go.Figure()
+    at_threshold = [threshold] if np.isfinite(threshold) else []  # ∞ lies on no axis
     for rate, (name, colour, dash, symbol) in _RATES.items():
         figure.add_scatter(
             x=finite["threshold"],
@@ -48,15 +49,16 @@ def rates_figure(
             hovertemplate=f"{name} %{{y:.1%}}<br>threshold %{{x:.3g}}<extra></extra>",
         )
         figure.add_scatter(
-            x=[threshold],
-            y=[at[rate]],
+            x=at_threshold,
+            y=[at[rate]] * len(at_threshold),
             mode="markers",
             marker={"color": colour, "size": 11, "symbol": symbol},
             legendgroup=rate,
             showlegend=False,
             hovertemplate=f"{name} %{{y:.1%}} at {number(threshold)}<extra></extra>",
         )
-    figure.add_vline(x=threshold, line={"dash": "dash", "width": 1.5, "color": GREY})
+    for place in at_threshold:
+        figure.add_vline(x=place, line={"dash": "dash", "width": 1.5, "color": GREY})
     raw = is_raw(measure)
     if not raw:
         figure.update_xaxes(type="log", dtick=1, exponentformat="power")

@@ -54,3 +54,10 @@ def test_little_or_nothing_is_drawn_without_a_warning(count):
         figure = rates_figure(table, 0.5, rates_at(table, 0.5))
     assert bool(figure.layout.annotations) == (count == 0)
     figure.to_json()
+
+
+def test_where_nothing_is_predicted_true_nothing_is_marked():
+    table = curve()
+    figure = rates_figure(table, np.inf, rates_at(table, np.inf))
+    assert not figure.layout.shapes
+    assert not any(len(trace.x) for trace in figure.data if trace.mode == "markers")

@@ -100,13 +100,15 @@ def test_thresholds(run):
     for name, rate in (("Precision", "precision"), ("Recall", "recall"), ("F1", "f1")):
         assert shown[name] == number(at[rate])
     best = {name: best_of(curve, name) for name in ("f1", "accuracy")}
-    places = np.array(slider.options, dtype=float)
     for name, threshold in best.items():
         choose(app, **{slider.key: 0.01})
         app.get_by_key(f"best_{name}").click()
         rerun(app)
         chosen = float(next(w for w in app.main.select_slider if w.key == slider.key).value)
-        assert chosen == min(places[places >= threshold * (1 - 1e-9)].min(initial=1), 1)
+        assert rates_at(curve, chosen).equals(rates_at(curve, threshold))
+        choose(app, threshold_group="all")  # it stays where it was put
+        assert float(next(w for w in app.main.select_slider if w.key == slider.key).value) == chosen
+        choose(app, threshold_group="2i")
     judged = judged_thresholds(scored.table, group="2i")
     np.testing.assert_array_equal(table(app, "criterion")["accuracy"], judged["accuracy"])
 

@@ -1,6 +1,6 @@
 """A threshold on a measure: at or above it an instance is predicted true; how often rightly."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -65,13 +65,36 @@ def best_of(curve: pd.DataFrame, criterion: str = "f1") -> float:
     :return: -∞ where calling all true is best, ∞ where calling nothing true is, or all is NaN
     :raises KgdashError: on an unknown criterion
     """
+    low, high = best_span(curve, criterion)
+    if np.isinf(high) or np.isinf(low):
+        return np.inf if np.isinf(high) else -np.inf
+    return float(np.sqrt(low) * np.sqrt(high) if low > 0 else low + (high - low) / 2)
+
+
+def best_span(curve: pd.DataFrame, criterion: str = "f1") -> tuple[float, float]:
+    """Return the thresholds that are as good as `best_of`: above the first, up to the second.
+
+    :raises KgdashError: on an unknown criterion
+    """
     check_name("criterion", criterion, CRITERIA, "kgdash")
     reached = curve[criterion].fillna(-1.0).to_numpy()
     at = int(np.flatnonzero(reached == reached.max())[-1])
-    if at in (0, len(curve) - 1):
-        return -np.inf if at == 0 and len(curve) > 1 else np.inf
-    low, high = curve["threshold"].iloc[at - 1], curve["threshold"].iloc[at]
-    return float(np.sqrt(low) * np.sqrt(high) if low > 0 else low + (high - low) / 2)
+    bounds = (-np.inf, *curve["threshold"].iloc[max(at - 1, 0) : at + 1])
+    return float(bounds[-2]), float(bounds[-1])
+
+
+def plain_threshold(curve: pd.DataFrame, criterion: str, places: Sequence[float]) -> float:
+    """Return a threshold that is as good as `best_of`: a place, or the one of fewest digits.
+
+    :param places: ascending, the first at or below all values, the last ∞
+    """
+    low, high = best_span(curve, criterion)
+    inside = [place for place in places if low < place <= high]
+    if inside:
+        return inside[len(inside) // 2]
+    best = best_of(curve, criterion)
+    rounded = (float(f"{best:.{digits}g}") for digits in range(1, 17))
+    return next((place for place in rounded if low < place <= high), best)
 
 
 def judged_thresholds(

@@ -15,9 +15,9 @@ from kgdash.statistics.estimate import number, numbers
 from kgdash.studies.instances.separation import ALL
 from kgdash.studies.instances.thresholds import (
     CRITERIA,
-    best_of,
     judged_thresholds,
     measured,
+    plain_threshold,
     rates_at,
     threshold_curve,
 )
@@ -55,7 +55,7 @@ def show_threshold(separated: Separated) -> None:
         (*separated.key, "judged", *of),
         Call(judged_thresholds, separated.scored.table, *of),
     )
-    threshold = _slider(separated, {name: best_of(curve, name) for name in CRITERIA})
+    threshold = _slider(separated, curve)
     at = rates_at(curve, threshold)
     with st.container(horizontal=True):
         for rate, label in _NAMES.items():
@@ -109,34 +109,32 @@ def _show_curves(
         show_chart(pr_figure(ends, counts), "pr", f"{separated.name}-precision-recall")
 
 
-def _slider(separated: Separated, best: dict[str, float]) -> float:
-    """Show the slider; its places do not depend on the group, so that it stays where it is put.
+def _slider(separated: Separated, curve: pd.DataFrame) -> float:
+    """Show the slider, with buttons that set it to what is best in the group.
 
-    :param best: criterion -> the threshold that is best by it, to which a button sets the slider
+    Its other places do not depend on the group, and it stays where it is put.
     """
     measure = separated.choice.measure
     values = separated.scored.table[separated.column]
     low, high = float(values.min()), float(values.max())
     if is_raw(measure):
-        options = np.unique(np.linspace(low, high, _RAW_STEPS + 1)).tolist()
+        places = [*np.unique(np.linspace(low, high, _RAW_STEPS + 1)).tolist(), np.inf]
         key, axis = f"threshold_{measure}_{low:.6g}_{high:.6g}", "linear scale"
     else:
         decade = int(np.floor(np.log10(low)))
-        options = [
-            float(f"{10 ** (decade + step / _PER_DECADE):.3g}")
-            for step in range(-decade * _PER_DECADE + 1)
-        ]
+        steps = range(-decade * _PER_DECADE + 1)
+        powers = (float(f"{10 ** (decade + step / _PER_DECADE):.3g}") for step in steps)
+        places = [*powers, np.inf]
         key, axis = f"threshold_{measure}_from_1e{decade}", "log scale"
-    texts = dict(zip(options, numbers(options), strict=True))
-    nearest = {
-        criterion: options[int(np.clip(np.searchsorted(options, at), 0, len(options) - 1))]
-        for criterion, at in best.items()
-    }
+    best = {criterion: plain_threshold(curve, criterion, places) for criterion in CRITERIA}
+    texts = dict(zip(places, numbers(places), strict=True))
+    here = {*best.values(), st.session_state.get(key, np.inf)}
+    texts |= {place: _in_full(place, set(texts.values())) for place in here - set(places)}
     threshold = float(
         st.select_slider(
             f"Threshold on {MEASURE_NAMES[measure]} ({axis})",
-            options,
-            nearest["accuracy"],
+            sorted(texts),
+            best["accuracy"],
             format_func=texts.__getitem__,
             key=key,
             bind="query-params",
@@ -144,7 +142,7 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
         )
     )
     with st.container(horizontal=True):
-        for criterion, place in nearest.items():
+        for criterion, place in best.items():
             st.button(
                 f"Best {_BEST[criterion]}: {texts[place]}",
                 key=f"best_{criterion}",
@@ -153,3 +151,10 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
                 disabled=place == threshold,
             )
     return threshold
+
+
+def _in_full(value: float, taken: set[str]) -> str:
+    """Write a figure to as many digits as it has, and not as another is written."""
+    texts = (number(value), repr(value), f"{value:.17g}")
+    exact = (text for text in texts if float(text.replace(",", "")) == value)
+    return next(text for text in exact if text not in taken)

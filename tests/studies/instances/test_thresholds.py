@@ -10,6 +10,7 @@ from kgdash.studies.instances.thresholds import (
     RATES,
     best_of,
     judged_thresholds,
+    plain_threshold,
     rates_at,
     threshold_curve,
 )
@@ -41,6 +42,27 @@ def test_no_threshold_is_better_than_the_best(rows, criterion):
     curve = threshold_curve(labels, values)
     reached = rates_at(curve, best_of(curve, criterion))[criterion]
     assert reached == pytest.approx(curve[criterion].max(), nan_ok=True)
+
+
+@given(
+    rows,
+    st.sampled_from(["f1", "accuracy"]),
+    st.sampled_from([[0.0], [0.0, 0.1, 1.0], np.linspace(-1, 1, 50).tolist()]),
+)
+def test_a_plain_threshold_is_as_good_as_the_best(rows, criterion, places):
+    """Of places of a slider the next one was up to 0.43 worse."""
+    labels, values = (np.array(column) for column in zip(*rows, strict=True))
+    curve = threshold_curve(labels, values)
+    found = plain_threshold(curve, criterion, [*places, np.inf])
+    best = rates_at(curve, best_of(curve, criterion))
+    assert rates_at(curve, found).equals(best)
+
+
+def test_a_plain_threshold_has_few_digits():
+    curve = threshold_curve(np.array([False, True, True]), np.array([0.8913, 0.9333, 0.95]))
+    assert best_of(curve) == pytest.approx(0.91206, abs=1e-5)
+    assert plain_threshold(curve, "f1", [0.0, 1.0, np.inf]) == 0.9
+    assert plain_threshold(curve, "f1", [0.0, 0.92, 0.93, 1.0, np.inf]) == 0.93
 
 
 def test_the_best_threshold_is_between_two_values():
