@@ -46,7 +46,12 @@ _told = Pace(1, 1 / 60)
 
 
 class FewTaken(uvicorn.Config):
-    """A server's settings, among them how many connections the system keeps before it begins."""
+    """A server's settings, among them how many connections the system keeps before it begins.
+
+    ``ends``: whether the server has begun to end.
+    """
+
+    ends = False
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **{"backlog": _KEPT, **named})
@@ -63,6 +68,11 @@ class PatientServer(uvicorn.Server):
             for each in server.sockets:
                 with socket.fromfd(each.fileno(), each.family, each.type) as listening:
                     listening.listen(_KEPT)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End; connections that were taken and are not made yet end as they are made."""
+        self.config.ends = True  # type: ignore[attr-defined]
+        await super().shutdown(sockets)
 
 
 def take_connections() -> int:

@@ -75,8 +75,14 @@ class UnhurriedHTTP(Unhurried, Refusing):
         self._lines, self._goes = self.strangers, self.strangers.beginning
 
     def connection_made(self, transport: Any) -> None:
-        """Take the transport; of too many, the one that has said nothing for longest is closed."""
+        """Take the transport; of too many, the one that has said nothing for longest is closed.
+
+        uvicorn tells those alone that it ends which are made by then, and waits for all.
+        """
         super().connection_made(transport)
+        if self.config.ends:  # type: ignore[attr-defined]
+            self.abort()
+            return
         asyncio.get_running_loop().set_exception_handler(make_room)
         if len(self.connections) > self.most:
             end_some(1)

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from contextlib import ExitStack, suppress
 
 import pytest
+import uvicorn
 
 from kgdash.serving import connections, let_in, reading, resting
 from kgdash.serving.pace import Goes, Pace
@@ -323,3 +324,27 @@ def test_as_many_files_may_be_open_as_connections():
         named = code.replace("HARD", str(hard))
         said = subprocess.check_output([sys.executable, "-c", named], cwd=ROOT, text=True)
         assert said.split() == [str(most), str(files), str(hard)]
+
+
+def test_connections_that_are_made_while_the_server_ends_end_at_once():
+    """64 are taken at one go: those stayed as long as a proxy used them, and all others got 502."""
+    config = uvicorn.Config(ok, port=0, lifespan="off", log_level="critical")
+    server = uvicorn.Server(config)
+
+    async def come() -> None:
+        task = asyncio.ensure_future(server.serve())
+        while not server.started:
+            await asyncio.sleep(0.01)
+        config.ends = True  # as of a connection that was taken before, and is made now
+        port = server.servers[0].sockets[0].getsockname()[1]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        async with asyncio.timeout(10):
+            with suppress(ConnectionResetError):
+                assert await reader.read() == b""
+        writer.close()
+        config.ends = False
+        server.should_exit = True
+        await task
+        assert config.ends
+
+    run_apart(come())
