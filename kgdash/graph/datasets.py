@@ -117,11 +117,12 @@ def _check_held(path: Path, graph: KnowledgeGraph) -> None:
     # In sparse graphs few of their entities are in train; of numbers anything may be.
     if 2 * related < len(ids) or not len(known):
         return
-    if more := related - int(graph.known().contains(known).sum()):
+    if more := len(known) - int(graph.known().contains(known).sum()):
         raise KgdashError(
-            f"{path} holds {more:,} triples of train's relations that no split holds, as known "
-            "facts stand in Neural-LP's and MINERVA's datasets: the filter would lack them. Append "
-            "them to train, or move the file away if it is something else"
+            f"{path}: {more:,} of {len(ids):,} triples, all of train's entities and relations, are "
+            "held by no split, as known facts are in Neural-LP's and MINERVA's datasets: the "
+            "filter would lack them. Append those to train, or move the file away if it is "
+            "something else"
         )
 
 

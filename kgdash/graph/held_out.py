@@ -3,6 +3,7 @@
 import numpy as np
 
 from kgdash.graph.knowledge_graph import KnowledgeGraph
+from kgdash.graph.known_triples import triple_keys
 
 
 def repeated_triples(graph: KnowledgeGraph) -> dict[tuple[str, str], int]:
@@ -14,16 +15,9 @@ def repeated_triples(graph: KnowledgeGraph) -> dict[tuple[str, str], int]:
     near = graph.splits["train"]
     for column in (0, 2):  # of millions few are left
         near = near[np.isin(near[:, column], asked[:, column])]
-    codes = {split: _codes(graph, graph.splits[split]) for split in ("valid", "test")}
-    codes["train"] = _codes(graph, near)
+    parts = {"train": near} | {split: graph.splits[split] for split in ("valid", "test")}
+    size = graph.num_entities, graph.num_relations
+    keys = {split: triple_keys(triples, *size) for split, triples in parts.items()}
     pairs = (("valid", "train"), ("test", "train"), ("test", "valid"))
-    found = {(of, other): int(np.isin(codes[of], codes[other]).sum()) for of, other in pairs}
+    found = {(of, other): int(np.isin(keys[of], keys[other]).sum()) for of, other in pairs}
     return {pair: count for pair, count in found.items() if count}
-
-
-def _codes(graph: KnowledgeGraph, triples: np.ndarray) -> np.ndarray:
-    """Write each triple as one number; objects where they do not fit into 64 bits."""
-    fits = graph.num_entities**2 * graph.num_relations < 2**63
-    head, relation, tail = triples.T.astype(np.int64 if fits else object)
-    codes: np.ndarray = (head * graph.num_relations + relation) * graph.num_entities + tail
-    return codes

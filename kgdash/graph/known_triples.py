@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kgdash.errors import KgdashError
 from kgdash.graph.sorted_slices import SortedSlices, distinct
 
 #: side -> (columns of the query, column of the answer) in a (head, relation, tail) array
@@ -39,7 +40,16 @@ def with_inverses(triples: np.ndarray, num_relations: int) -> np.ndarray:
 
 
 def triple_keys(triples: np.ndarray, num_entities: int, num_relations: int) -> np.ndarray:
-    """Number triples, int64 ``(n, 3)``, by head, then relation, then tail: int64, ``(n,)``."""
+    """Number triples, int64 ``(n, 3)``, by head, then relation, then tail: int64, ``(n,)``.
+
+    :raises KgdashError: where 64 bits do not number all that there may be
+    """
+    if num_entities**2 * num_relations >= 2**63:
+        raise KgdashError(
+            f"expected |E|²·|R| below 2⁶³, so that 64 bits number all triples; found "
+            f"{num_entities:,} entities and {num_relations:,} relations: take a part of the graph, "
+            "or leave out its rarest relations"
+        )
     head, relation, tail = triples.T
     return (head * num_relations + relation) * num_entities + tail
 
@@ -48,7 +58,9 @@ def holds_twice(triples: np.ndarray, num_entities: int, num_relations: int) -> b
     """Tell whether a triple occurs twice.
 
     :param triples: ids, whole numbers of any type, shape ``(n, 3)``
+    :raises KgdashError: as `triple_keys`
     """
+    triple_keys(np.empty((0, 3), dtype=np.int64), num_entities, num_relations)
     keys = triples[:, 0].astype(np.int64)
     for column, size in ((1, num_relations), (2, num_entities)):
         keys *= size

@@ -10,6 +10,7 @@ from pykeen.datasets import UMLS, Nations
 
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import build_graph, check_folder, load_dataset
+from kgdash.graph.known_triples import holds_twice, triple_keys
 
 
 def folder_of(tmp_path, **files):
@@ -72,8 +73,22 @@ class TestFolder:
         facts += [["b", f"inverse{n}", "a"] for n in range(4)]
         text = "\n".join(between.join(row) for row in facts)
         folder = folder_of(tmp_path, train_tsv="a\tr\tb\n", **{name: text})
-        with pytest.raises(KgdashError, match="holds 3 triples of train's relations that no split"):
+        with pytest.raises(KgdashError, match=r"1 of 8 triples, .* are held by no split"):
             load_dataset(folder)
+
+    def test_all_facts_beside_the_splits_are_held_by_them(self, tmp_path):
+        """Of new entities in test it was said that no split holds them."""
+        train, test = "a\tr\tb\nb\tr\ta\n", "new\tr\tb\n"
+        folder = folder_of(tmp_path, train_tsv=train, test_tsv=test, graph_txt=train + test)
+        assert load_dataset(folder).left_out == {"test": 1}
+
+    def test_more_than_64_bits_number_is_refused(self):
+        """Heads came back negative, and an MRR of 0.290 for 0.458."""
+        with pytest.raises(KgdashError, match="4,200,000 entities and 1,050,000 relations"):
+            triple_keys(np.zeros((1, 3), dtype=np.int64), 4_200_000, 1_050_000)
+        with pytest.raises(KgdashError, match="leave out its rarest relations"):
+            holds_twice(np.zeros((1, 3), dtype=np.int32), 2**21, 2**21)
+        assert triple_keys(np.array([[2**21 - 1, 2**21 - 2, 0]]), 2**21, 2**21 - 1)[0] > 2**62
 
     @pytest.mark.parametrize(
         "text", ["a\tr\tb\nb\tr\ta\n", "0\t1\t2\n0\t1\t2\nb\tr\tb\n", "1\tr\t2\n", "a b\n", "\0"]
