@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 #: share of the time that checks of validation may take
 _SHARE = 0.1
 
-#: by how much pages go first, in steps of the system's scheduler: those are to stay quick
-_POLITE = 5
+#: by how much pages go first, in steps of the system's scheduler, and what they compute beside it
+_POLITE = 15
 
 #: seconds that a process gets to end and to clear away after itself
 _PATIENCE = 60

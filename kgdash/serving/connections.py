@@ -28,6 +28,9 @@ _MOST_OPEN, _OTHER_FILES = 2**13, 2**12
 #: that the system keeps meanwhile: one more begins again after a second, or three
 _TAKEN, _KEPT = 64, 2**11
 
+#: seconds that a server which ends waits for answers under way
+_GRACE = 30
+
 #: connections that end where no file is left
 _ROOM = 2**9
 
@@ -54,7 +57,8 @@ class FewTaken(uvicorn.Config):
     ends = False
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **{"backlog": _KEPT, **named})
+        ours = {"backlog": _KEPT, "timeout_graceful_shutdown": _GRACE}
+        super().__init__(*arguments, **ours | named)
 
 
 class PatientServer(uvicorn.Server):
