@@ -1,4 +1,4 @@
-"""Finding entities by what people type: a name, a label, or a part of one."""
+"""What shows entities and relations, and finding entities by a name, a label, or a part of one."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -26,6 +26,11 @@ def told_apart(texts: Mapping[str, str]) -> dict[str, str]:
     taken = Counter(texts.values())
     taken.update(name for name, text in texts.items() if name != text)
     return {name: text if taken[text] == 1 else name for name, text in texts.items()}
+
+
+def relation_texts(graph: KnowledgeGraph) -> list[str]:
+    """Return what shows each relation: its label, or its name where another has the label."""
+    return list(told_apart(dict(zip(graph.relations, graph.relation_labels, strict=True))).values())
 
 
 def search_entities(graph: KnowledgeGraph, text: str, most: int = 8) -> list[int]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from kgdash.charts.comparison import metric_dots
 from kgdash.charts.run_pairs import pair_forest, win_bars
+from kgdash.graph.entity_search import relation_texts
 from kgdash.graph.filter_advice import leak_warning
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
@@ -192,7 +193,7 @@ def _relations(
     first: Run, ranks: Ranks, setting: RankSetting, best: tuple[str, str], own: str
 ) -> Section:
     """Set the two best runs against each other, relation by relation."""
-    table, labels = relation_sign_tests(pair_of(ranks, *best), setting.rank_type), first.graph
+    table = relation_sign_tests(pair_of(ranks, *best), setting.rank_type)
     rows = table[table["side"] == setting.side]
     rows = rows.sort_values("triples", ascending=False, kind="stable")
     made = command(f"compare {own} --pair {shlex.join(best)} --table relations")
@@ -206,7 +207,8 @@ def _relations(
         "p_holm": "p (Holm)",
     }
     shown = rows.head(_RELATIONS)[columns].rename(columns=named)
-    names = np.array(labels.relation_labels, dtype=object)
+    labels = relation_texts(first.graph)
+    names = np.array(labels, dtype=object)
     return Section(
         f"Where is each better: {best[0]} and {best[1]}",
         (),
@@ -214,7 +216,7 @@ def _relations(
             Shown(
                 "Shares of a relation's triples that either run ranks better.",
                 made,
-                chart=win_bars(rows, list(labels.relation_labels), *best),
+                chart=win_bars(rows, labels, *best),
                 name="wins",
             ),
             Shown(

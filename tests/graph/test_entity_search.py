@@ -1,10 +1,12 @@
 """Entities are found by name, label or a part of one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.entity_search import entity_text, search_entities, told_apart
+from kgdash.graph.entity_search import entity_text, relation_texts, search_entities, told_apart
 
 NAMES = ("/m/1", "/m/2", "/m/3", "/m/4", "plain")
 LABELS = ("Tom Hanks", "Tom Cruise", "Tom", "Major Tom", "plain")
@@ -36,6 +38,12 @@ def test_names_behind_labels_where_they_differ(graph):
 )
 def test_texts_that_show_names_are_told_apart(texts, shown):
     assert list(told_apart(texts).values()) == shown
+
+
+def test_relations_of_one_label_are_shown_by_name(graph):
+    two = replace(graph, relations=("r", "s"), relation_labels=("knows", "knows"))
+    assert relation_texts(two) == ["r", "s"]
+    assert relation_texts(replace(two, relation_labels=("knows", "s"))) == ["knows", "s"]
 
 
 @pytest.mark.parametrize("entity", range(5))

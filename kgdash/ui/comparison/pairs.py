@@ -9,6 +9,7 @@ import streamlit as st
 
 from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
 from kgdash.graph.communities import find_communities
+from kgdash.graph.entity_search import relation_texts
 from kgdash.ranking.glossary import explained
 from kgdash.runs.call import Call
 from kgdash.statistics.estimate import percent
@@ -139,7 +140,7 @@ def show_relations(compared: Compared) -> None:
         f"{', by the mean of the two reciprocal ranks' * (compared.side == 'both')}. p < 0.05: a "
         "sign test, by Holm's correction over the relations."
     )
-    labels = list(compared.graph.relation_labels)
+    labels = relation_texts(compared.graph)
     show_chart(win_bars(rows, labels, a, b), "wins", f"{a}-{b}-relations")
     shown = rows.drop(columns="side").assign(relation=[labels[r] for r in rows["relation"]])
     named = table.assign(relation=[compared.graph.relations[r] for r in table["relation"]])
