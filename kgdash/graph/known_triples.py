@@ -47,8 +47,8 @@ def triple_keys(triples: np.ndarray, num_entities: int, num_relations: int) -> n
     if num_entities**2 * num_relations >= 2**63:
         raise KgdashError(
             f"expected |E|²·|R| below 2⁶³, so that 64 bits number all triples; found "
-            f"{num_entities:,} entities and {num_relations:,} relations: take a part of the graph, "
-            "or leave out its rarest relations"
+            f"{num_entities:,} entities and {num_relations:,} relations, inverse ones where those "
+            "are followed, too: take a part of the graph, or leave out its rarest relations"
         )
     head, relation, tail = triples.T
     return (head * num_relations + relation) * num_entities + tail

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 
@@ -47,6 +47,13 @@ def numbers(values: Sequence[float]) -> list[str]:
             break
         texts = [f"{value:.{digits}g}" for value in values]
     return texts
+
+
+def in_full(value: float, taken: Collection[str] = ()) -> str:
+    """Write a finite figure to as many digits as it has, and not as another is written."""
+    texts = (number(value), repr(value), f"{value:#.17g}")
+    exact = (text for text in texts if float(text.replace(",", "")) == value)
+    return next(text for text in exact if text not in taken)
 
 
 def percent(share: float, decimals: int = 0) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from kgdash.statistics.estimate import (
     Estimate,
+    in_full,
     number,
     numbers,
     p_value,
@@ -33,6 +34,22 @@ def test_numbers_have_as_many_digits_as_tell_them_apart():
     close = [0.1, math.nextafter(0.1, 1)]
     assert [float(text) for text in numbers(close)] == close
     assert numbers([]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "taken", "text"),
+    [
+        (2.976, [], "2.976"),
+        (0.01, [], "0.0100"),
+        (1234.0, [], "1,234"),
+        (0.9, ["0.900"], "0.9"),
+        (2.976, ["2.98", "2.976"], "2.9760000000000000"),  # what another figure rounds to
+        (-1e-8, [], "-1e-8"),
+    ],
+)
+def test_a_figure_in_full_is_no_other(value, taken, text):
+    assert in_full(value, taken) == text
+    assert float(text.replace(",", "")) == value
 
 
 def test_no_p_value_is_zero():

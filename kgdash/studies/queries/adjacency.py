@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kgdash.graph import SPLITS, KnowledgeGraph
-from kgdash.graph.known_triples import with_inverses
+from kgdash.graph.known_triples import triple_keys, with_inverses
 from kgdash.graph.sorted_slices import distinct, expand_slices
 
 
@@ -35,12 +35,13 @@ class Adjacency:
 
         :param graph: its facts of ``splits``, each once
         :param splits: some of its splits
+        :raises KgdashError: as `kgdash.graph.known_triples.triple_keys`
         """
         count, width = 2 * graph.num_relations, graph.num_entities
         nothing = np.empty((0, 3), dtype=np.int64)
         facts = np.concatenate([nothing, *(graph.splits[s] for s in splits)])
         facts = with_inverses(facts, graph.num_relations)
-        sorted_facts = distinct((facts[:, 0] * count + facts[:, 1]) * width + facts[:, 2])
+        sorted_facts = distinct(triple_keys(facts, width, count))
         return cls(*np.divmod(sorted_facts, width), count, width)
 
     @classmethod

@@ -11,7 +11,7 @@ from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
 from kgdash.ranking.glossary import explained
 from kgdash.runs.call import Call
-from kgdash.statistics.estimate import number, numbers
+from kgdash.statistics.estimate import in_full, number, numbers
 from kgdash.studies.instances.separation import ALL
 from kgdash.studies.instances.thresholds import (
     CRITERIA,
@@ -129,7 +129,7 @@ def _slider(separated: Separated, curve: pd.DataFrame) -> float:
     best = {criterion: plain_threshold(curve, criterion, places) for criterion in CRITERIA}
     texts = dict(zip(places, numbers(places), strict=True))
     here = {*best.values(), st.session_state.get(key, np.inf)}
-    texts |= {place: _in_full(place, set(texts.values())) for place in here - set(places)}
+    texts |= {place: in_full(place, set(texts.values())) for place in here - set(places)}
     threshold = float(
         st.select_slider(
             f"Threshold on {MEASURE_NAMES[measure]} ({axis})",
@@ -151,10 +151,3 @@ def _slider(separated: Separated, curve: pd.DataFrame) -> float:
                 disabled=place == threshold,
             )
     return threshold
-
-
-def _in_full(value: float, taken: set[str]) -> str:
-    """Write a figure to as many digits as it has, and not as another is written."""
-    texts = (number(value), repr(value), f"{value:.17g}")
-    exact = (text for text in texts if float(text.replace(",", "")) == value)
-    return next(text for text in exact if text not in taken)

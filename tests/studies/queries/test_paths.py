@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgdash.errors import KgdashError
 from kgdash.studies.queries import paths
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.paths import (
@@ -25,6 +26,15 @@ def all_answers(graph, kind, anchors, relations):
     facts = Adjacency.both_ways(graph)
     before = reach_before_last_hop(facts, kind, anchors, relations)
     return last_hop(kind, before, lambda at, c, _: follow_relation(facts, at, relations[:, c]))
+
+
+def test_facts_that_64_bits_do_not_number_both_ways_are_refused():
+    """Keys were negative: half of the entities were never asked for."""
+    graph = small_graph([(0, 0, 1)])
+    object.__setattr__(graph, "entities", range(2**31))
+    object.__setattr__(graph, "relations", ("r",))
+    with pytest.raises(KgdashError, match="inverse ones where those are followed"):
+        Adjacency.both_ways(graph)
 
 
 @pytest.mark.parametrize("kind", QUERY_TYPES.values(), ids=lambda kind: kind.name)
