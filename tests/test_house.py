@@ -16,6 +16,8 @@ ELSEWHERE = {
     "files/test_processes_on_one_table.py": "one computes it, and all get it",
     "graph/test_pykeen_datasets.py": "our graphs are those that PyKEEN reads",
     "ranking/test_pykeen_ranks.py": "our ranks are PyKEEN's, model by model",
+    "serving/test_cut_requests.py": "requests are the same however they are cut",
+    "serving/test_reading_in_turn.py": "who waits for a turn, which reading tells",
     "studies/reliability/test_null_checks.py": "regions of graphs where nothing is to be found",
 }
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import random
-import socket
 from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
@@ -11,22 +9,15 @@ from functools import partial
 import pytest
 
 from kgdash.serving import connections, let_in, reading, resting
-from kgdash.serving.pace import Goes, Gone, Pace, Turns
-from kgdash.serving.waiting import left_of
+from kgdash.serving.pace import Goes, Pace
 from tests.support.own_loop import run_apart
-from tests.support.served import answer_to, ok, read_unhurriedly, served
+from tests.support.served import answer_to, at_once, ok, read_unhurriedly, served
 
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch):
     monkeypatch.setattr(resting, "_greedy", Pace(0.0, 50.0))
     read_unhurriedly(monkeypatch, longest=1000)
-
-
-async def at_once(scope, receive, send) -> None:
-    """Answer before a body is read."""
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body"})
 
 
 def noted(put, wait, *given):
@@ -211,88 +202,6 @@ def test_a_stranger_who_waits_is_read_on(monkeypatch, size, ends):
     assert not connections.waiting
 
 
-def in_turn(turns: Turns, gone: list):
-    """Return an app that waits for a turn, and notes who has left before it."""
-
-    async def app(scope, receive, send) -> None:
-        try:
-            async with turns.turn(["a"], left_of(scope)):
-                pass
-        except Gone:
-            gone.append(scope["path"])
-
-    return app
-
-
-def test_nobody_waits_for_a_turn_who_sends_the_next_request(monkeypatch):
-    """uvicorn reads nothing behind that: of who left then nobody learned while they waited."""
-    turns, gone = Turns(0, 0, 60, 9), []
-
-    async def come() -> None:
-        async with served(in_turn(turns, gone)) as port:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            while not turns._waiting.count:
-                await asyncio.sleep(0)
-            writer.write(b"GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
-            async with asyncio.timeout(30):
-                while not gone:
-                    await asyncio.sleep(0.01)
-            writer.close()
-
-    run_apart(come())
-    assert gone == ["/"]
-
-
-@pytest.mark.parametrize(("size", "ends"), [(10_000, False), (150_000, True)])
-def test_a_body_is_read_on_while_its_request_waits_for_a_turn(size, ends):
-    """uvicorn read no more of 150 KB: who had left filled the turns, 12 of 14 were sent away."""
-    turns, gone = Turns(0, 0, 60, 9), []
-
-    async def come() -> None:
-        async with served(in_turn(turns, gone)) as port:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size)
-            while not turns._waiting.count:
-                await asyncio.sleep(0)
-            writer.write(b"a" * size)
-            async with asyncio.timeout(30):
-                while ends and not gone:
-                    await asyncio.sleep(0.01)
-                await asyncio.sleep(0.1)
-                assert bool(gone) == ends
-                writer.transport.abort()
-                while not gone:
-                    await asyncio.sleep(0.01)
-
-    run_apart(come())
-    assert not turns._waiting.count
-
-
-def test_a_server_that_ends_waits_for_nobody_s_turn(monkeypatch):
-    """A thousand strangers who waited for theirs kept a server that restarted for 29 s."""
-    turns, gone = Turns(0, 0, 60, 9), []
-    made = reading.UnhurriedHTTP.connection_made
-    protocols = []
-    monkeypatch.setattr(
-        reading.UnhurriedHTTP, "connection_made", lambda *a: protocols.append(a[0]) or made(*a)
-    )
-
-    async def come() -> None:
-        async with served(in_turn(turns, gone)) as port:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            while not turns._waiting.count:
-                await asyncio.sleep(0)
-            protocols[0].shutdown()
-            async with asyncio.timeout(30):
-                while not gone:
-                    await asyncio.sleep(0.01)
-            writer.close()
-
-    run_apart(come())
-
-
 def test_what_comes_while_a_request_waits_is_read_after_it(monkeypatch):
     heard, goes = [], reading.UnhurriedHTTP.strangers.beginning
     go = goes._go
@@ -323,119 +232,6 @@ def test_what_comes_while_a_request_waits_is_read_after_it(monkeypatch):
 
     run_apart(come())
     assert b"".join(heard) == b"abc" * 100_000
-
-
-@pytest.mark.parametrize("size", [1, 100, 4096])
-def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, size):
-    """Caddy sends 4,096 bytes of headers by their names: long cookies come before who asks."""
-    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
-    put, goes = [], reading.UnhurriedHTTP.strangers.beginning
-    monkeypatch.setattr(
-        goes, "put", lambda asker, go, put_=goes.put: put.append(asker) or put_(asker, go)
-    )
-    told = b"Cookie: " + b"a" * 6000 + b"\r\nX-Forwarded-For: 10.1.2.3\r\nZ: b\r\n\r\n"
-    head = b"GET / HTTP/1.1\r\nHost: a\r\n" + told
-
-    async def come() -> None:
-        async with served(ok) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            for _ in range(2):
-                for start in range(0, len(head), size):
-                    writer.write(head[start : start + size])
-                    await asyncio.sleep(0)
-                assert b"204" in await reader.readuntil(b"\r\n\r\n")
-                assert put.pop()[-1] == "10.1.2.3"
-                assert bool(put) == (size < 4096)
-                assert {asker[-1] for asker in put} <= {"127.0.0.1"}
-                put.clear()
-            writer.close()
-
-    run_apart(come())
-
-
-@pytest.mark.parametrize("early", [True, False])
-def test_an_upload_whose_head_comes_in_pieces_is_a_visitor_s(monkeypatch, early):
-    """It waited with strangers where the seventh piece ended no head, and ended with its body."""
-    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=True)
-    let_in.note_log_in(b"_streamlit_user=ann", "ann")
-    goes, heard = reading.UnhurriedHTTP.strangers.beginning, []
-    go = goes._go
-    monkeypatch.setattr(goes, "_go", lambda: None)
-    cookie, other = b"Cookie: _streamlit_user=ann\r\n", b"A: b\r\n"
-    lines = [other] * 9
-    lines[1 if early else 8] = cookie
-
-    async def app(scope, receive, send) -> None:
-        while (message := await receive()).get("more_body"):
-            heard.append(len(message["body"]))
-        heard.append(len(message["body"]))
-        await at_once(scope, receive, send)
-
-    async def come() -> None:
-        async with served(app) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            unpacked = writer.transport.get_extra_info("socket")
-            unpacked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            first = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n"
-            for piece in [first, *lines]:
-                writer.write(piece)
-                await asyncio.sleep(0.01)
-            writer.write(b"\r\n" + b"a" * 90_000)
-            await asyncio.sleep(0.1)
-            assert goes._waiting.count == (not early)
-            go()
-            async with asyncio.timeout(30):
-                assert b"204" in await reader.readuntil(b"\r\n\r\n")
-            writer.close()
-
-    run_apart(come())
-    assert sum(heard) == 90_000
-
-
-@pytest.mark.parametrize("asks_log_in", [False, True])
-@pytest.mark.parametrize("seed", range(8))
-def test_a_request_is_one_however_it_is_cut(monkeypatch, seed, asks_log_in):
-    """The eighth part of a head whose seventh waited was a request that the proxy had not sent."""
-    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=asks_log_in)
-    asked, goes, chance = [], reading.UnhurriedHTTP.strangers.beginning, random.Random(seed)
-    go = goes._go
-    monkeypatch.setattr(goes, "_go", lambda: None)
-    inner = b"GET /two HTTP/1.1"
-    sent = b"POST /one HTTP/1.1\r\nA: " + inner + b"\r\nHost: a\r\nContent-Length: 21\r\n\r\n"
-    sent += inner + b"\r\n\r\n"
-    cuts = sorted(chance.sample(range(1, len(sent)), 9))
-    cuts[7] = max(cuts[6] + 1, sent.index(inner)) if seed % 2 else cuts[7]
-    edges = [0, *sorted(set(cuts)), len(sent)]
-
-    async def app(scope, receive, send) -> None:
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
-        asked.append((scope["path"], dict(scope["headers"]).get(b"a"), body))
-        await at_once(scope, receive, send)
-
-    async def come() -> None:
-        async with served(app) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            unpacked = writer.transport.get_extra_info("socket")
-            unpacked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for start, end in itertools.pairwise(edges):
-                writer.write(sent[start:end])
-                await asyncio.sleep(0.01)
-                if chance.random() < 0.1:
-                    go()
-            async with asyncio.timeout(30):
-                while not asked:
-                    go()
-                    await asyncio.sleep(0.01)
-                assert b"204" in await reader.readuntil(b"\r\n\r\n")
-            go()
-            await asyncio.sleep(0.01)
-            writer.close()
-
-    run_apart(come())
-    assert asked == [("/one", inner, inner + b"\r\n\r\n")]
 
 
 def test_parts_of_bodies_keep_no_request_waiting(monkeypatch):

@@ -44,6 +44,12 @@ async def ok(scope, receive, send):
     await send({"type": "http.response.body"})
 
 
+async def at_once(scope, receive, send) -> None:
+    """Answer before a body is read."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
 async def answer_to(port: int, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("localhost", port)
     writer.write(request)

@@ -1,0 +1,99 @@
+"""Of who waits for a turn it is known when they leave."""
+
+import asyncio
+
+import pytest
+
+from kgdash.serving import reading, resting
+from kgdash.serving.pace import Gone, Pace, Turns
+from kgdash.serving.waiting import left_of
+from tests.support.own_loop import run_apart
+from tests.support.served import read_unhurriedly, served
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch):
+    monkeypatch.setattr(resting, "_greedy", Pace(0.0, 50.0))
+    read_unhurriedly(monkeypatch, longest=1000)
+
+
+def in_turn(turns: Turns, gone: list):
+    """Return an app that waits for a turn, and notes who has left before it."""
+
+    async def app(scope, receive, send) -> None:
+        try:
+            async with turns.turn(["a"], left_of(scope)):
+                pass
+        except Gone:
+            gone.append(scope["path"])
+
+    return app
+
+
+def test_nobody_waits_for_a_turn_who_sends_the_next_request(monkeypatch):
+    """uvicorn reads nothing behind that: of who left then nobody learned while they waited."""
+    turns, gone = Turns(0, 0, 60, 9), []
+
+    async def come() -> None:
+        async with served(in_turn(turns, gone)) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            while not turns._waiting.count:
+                await asyncio.sleep(0)
+            writer.write(b"GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
+            async with asyncio.timeout(30):
+                while not gone:
+                    await asyncio.sleep(0.01)
+            writer.close()
+
+    run_apart(come())
+    assert gone == ["/"]
+
+
+@pytest.mark.parametrize(("size", "ends"), [(10_000, False), (150_000, True)])
+def test_a_body_is_read_on_while_its_request_waits_for_a_turn(size, ends):
+    """uvicorn read no more of 150 KB: who had left filled the turns, 12 of 14 were sent away."""
+    turns, gone = Turns(0, 0, 60, 9), []
+
+    async def come() -> None:
+        async with served(in_turn(turns, gone)) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size)
+            while not turns._waiting.count:
+                await asyncio.sleep(0)
+            writer.write(b"a" * size)
+            async with asyncio.timeout(30):
+                while ends and not gone:
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0.1)
+                assert bool(gone) == ends
+                writer.transport.abort()
+                while not gone:
+                    await asyncio.sleep(0.01)
+
+    run_apart(come())
+    assert not turns._waiting.count
+
+
+def test_a_server_that_ends_waits_for_nobody_s_turn(monkeypatch):
+    """A thousand strangers who waited for theirs kept a server that restarted for 29 s."""
+    turns, gone = Turns(0, 0, 60, 9), []
+    made = reading.UnhurriedHTTP.connection_made
+    protocols = []
+    monkeypatch.setattr(
+        reading.UnhurriedHTTP, "connection_made", lambda *a: protocols.append(a[0]) or made(*a)
+    )
+
+    async def come() -> None:
+        async with served(in_turn(turns, gone)) as port:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            while not turns._waiting.count:
+                await asyncio.sleep(0)
+            protocols[0].shutdown()
+            async with asyncio.timeout(30):
+                while not gone:
+                    await asyncio.sleep(0.01)
+            writer.close()
+
+    run_apart(come())
