@@ -258,27 +258,32 @@ def _paths_around(
         of = [np.isin(owner, read[block]) for owner in (left, right)]
         paths = one[of[0]].merge(two[of[1]], on="at")
         owner = paths["at"].to_numpy() // width
-        keys = distinct(((owner * count + paths["first"]) * count + paths["second"]).to_numpy())
-        yield from _most_frequent(chosen, read[block], keys, count)
+        # Those that occur are numbered: 64 bits do not hold three of two million relations.
+        pairs, path = np.unique(paths["first"] * count + paths["second"], return_inverse=True)
+        keys = distinct(owner * len(pairs) + path)
+        yield from _most_frequent(chosen, read[block], (keys, pairs), count)
 
 
 def _most_frequent(
-    chosen: np.ndarray, read: np.ndarray, keys: np.ndarray, count: int
+    chosen: np.ndarray, read: np.ndarray, around: tuple[np.ndarray, np.ndarray], count: int
 ) -> list[tuple[int, int, int]]:
     """List the paths around a good part of a relation's triples: those around most, if many.
 
     :param read: of the chosen triples, those whose paths are known
-    :param keys: of a triple's number, and the two relations of a path around it
+    :param around: a triple's number and that of a path around it, as one; and the paths, as the
+        number of its first relation and that of its second
     """
-    owner, path = np.divmod(keys, count * count)
-    found, hits = np.unique(chosen[owner, 1] * count * count + path, return_counts=True)
-    relation = found // count**2
+    keys, pairs = around
+    owner, path = np.divmod(keys, len(pairs))
+    found, hits = np.unique(chosen[owner, 1] * len(pairs) + path, return_counts=True)
+    relation = found // len(pairs)
     looked_at = np.bincount(chosen[read, 1], minlength=count)
     order = np.lexsort((-hits, relation))
     order = order[(hits >= COMPOSED_COVERAGE / 2 * looked_at[relation])[order]]
     place = np.arange(len(order)) - np.searchsorted(relation[order], relation[order])
-    relation, path = np.divmod(np.sort(found[order][place < max(1, _COUNTED // count)]), count**2)
-    first, second = np.divmod(path, count)
+    kept = np.sort(found[order][place < max(1, _COUNTED // count)])
+    relation, path = np.divmod(kept, len(pairs))
+    first, second = np.divmod(pairs[path], count)
     return list(zip(relation.tolist(), first.tolist(), second.tolist(), strict=True))
 
 

@@ -87,6 +87,19 @@ def test_composed():
     assert pattern(ends + more + first + second) == (NO_PATTERN, "")  # 4 of 9
 
 
+def test_composed_among_millions_of_relations():
+    """Three of them were one number of more than 64 bits: none was found of 2.2 million."""
+    names = range(2_200_000)
+    first, second, both = names[-3:]
+    rows = [((0, first, 1), (1, second, 2), (0, both, 2)) for _ in range(6)]
+    train = np.array([[(h + 3 * i, r, t + 3 * i) for h, r, t in row] for i, row in enumerate(rows)])
+    graph = make_graph([(0, 0, 1)], entities=18)
+    splits = {**graph.splits, "train": train.reshape(-1, 3)}
+    graph = replace(graph, splits=splits, relations=names, relation_labels=names)
+    found = relation_kinds(graph).iloc[-1]
+    assert (found["pattern"], found["partners"]) == ("composed", f"{first}, {second}")
+
+
 def test_transitive_is_composed_of_itself():
     order = [(a, 0, b) for a in range(5) for b in range(a + 1, 5)]
     assert pattern(order) == ("composed", "R0, R0")
