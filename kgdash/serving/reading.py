@@ -213,7 +213,9 @@ class UnhurriedHTTP(Unhurried, Refusing):
         nor behind a request that came before the answer to the one before it.
         """
         self._read(data)
-        if self._left.in_turn and (len(self.cycle.body) > _BEHIND or self._hastens()):
+        in_turn, is_stranger = self._left.in_turn, self._lines is not self.visitors
+        is_long = in_turn and len(self.cycle.body) > _BEHIND
+        if is_long or ((in_turn or is_stranger) and self._hastens()):
             self.abort()
         self._note()
 

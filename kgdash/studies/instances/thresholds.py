@@ -68,7 +68,8 @@ def best_of(curve: pd.DataFrame, criterion: str = "f1") -> float:
     low, high = best_span(curve, criterion)
     if np.isinf(high) or np.isinf(low):
         return np.inf if np.isinf(high) else -np.inf
-    return float(np.sqrt(low) * np.sqrt(high) if low > 0 else low + (high - low) / 2)
+    middle = float(np.sqrt(low) * np.sqrt(high) if low > 0 else low + (high - low) / 2)
+    return middle if low < middle <= high else high  # those may be neighbours
 
 
 def best_span(curve: pd.DataFrame, criterion: str = "f1") -> tuple[float, float]:

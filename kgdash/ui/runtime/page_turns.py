@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache
+from typing import Any
 
 import streamlit as st
 
@@ -25,8 +27,9 @@ _SWITCH = 0.0005
 #: seconds between two looks whether the page is still wanted
 _BEAT = 0.2
 
-#: threads that make the files of all and look up the provider's number: Streamlit's are six
-_THREADS = 32
+#: threads that make the files of all: Streamlit's are six; and those that look up the provider's
+#: number, so that log-ins wait for no file
+_THREADS, _LOOKING_UP = 32, 4
 
 _own = threading.local()
 
@@ -104,8 +107,22 @@ def _give_back() -> None:
         _own.turns.release()
 
 
+class _Threads(ThreadPoolExecutor):
+    """Threads of a loop, with some beside them that look up hosts' numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(_THREADS, thread_name_prefix="kgdash-files")
+        self._hosts = ThreadPoolExecutor(_LOOKING_UP, thread_name_prefix="kgdash-hosts")
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        """Have a call made in a thread."""
+        if fn is socket.getaddrinfo:
+            return self._hosts.submit(fn, *args, **named)
+        return super().submit(fn, *args, **named)
+
+
 @lru_cache(maxsize=1)
 def have_threads(loop: asyncio.AbstractEventLoop) -> None:
     """Have threads enough for all while a server's loop runs, which waits for none long; once."""
     sys.setswitchinterval(_SWITCH)
-    loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="kgdash-files"))
+    loop.set_default_executor(_Threads())

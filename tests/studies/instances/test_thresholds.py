@@ -58,6 +58,12 @@ def test_a_plain_threshold_is_as_good_as_the_best(rows, criterion, places):
     assert rates_at(curve, found).equals(best)
 
 
+def test_the_best_threshold_of_neighbours_is_the_higher():
+    """Their middle, rounded, lay at the lower one, or below."""
+    curve = threshold_curve(np.array([False, True]), np.array([np.nextafter(1, 0), 1.0]))
+    assert best_of(curve) == plain_threshold(curve, "f1", [0.0, np.inf]) == 1.0
+
+
 def test_a_plain_threshold_has_few_digits():
     curve = threshold_curve(np.array([False, True, True]), np.array([0.8913, 0.9333, 0.95]))
     assert best_of(curve) == pytest.approx(0.91206, abs=1e-5)

@@ -135,6 +135,28 @@ def test_turns_at_something_are_each_visitors_own():
     assert loads("ada")
 
 
+def test_files_that_are_made_keep_no_log_in_waiting(monkeypatch):
+    """The provider's number was looked up behind the drawings of eleven accounts: 401."""
+    monkeypatch.setattr(page_turns, "_THREADS", 2)
+    monkeypatch.setattr(page_turns.sys, "setswitchinterval", lambda seconds: None)
+    ended = threading.Event()
+
+    async def look_up() -> list:
+        loop = asyncio.get_running_loop()
+        have_threads(loop)
+        made = [asyncio.to_thread(ended.wait, PATIENCE) for _ in range(3)]
+        files = asyncio.gather(*made)
+        await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(PATIENCE / 2):
+                return await loop.getaddrinfo("127.0.0.1", 80)
+        finally:
+            ended.set()
+            await files
+
+    assert run_apart(look_up())
+
+
 def test_the_server_has_threads_for_several_visitors_files(monkeypatch):
     intervals = []
     monkeypatch.setattr(page_turns.sys, "setswitchinterval", intervals.append)
