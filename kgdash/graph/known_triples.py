@@ -171,7 +171,7 @@ class KnownTriples:
         step = max(1, size * _BLOCK // max(1, len(sides) * len(self)))
         orders = [self._around(side).keys for side in sides]
         for first in range(0, size, step):
-            ends = np.array([first, first + step]) * width
+            ends = np.array([first, min(first + step, size)]) * width
             parts = [keys[slice(*np.searchsorted(keys, ends))] for keys in orders]
             found = np.concatenate(parts)
             yield found // width, found % size

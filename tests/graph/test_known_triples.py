@@ -73,6 +73,15 @@ def test_neighbours_in_blocks(triples, sides, block):
     assert all(max(one) < min(other) for one, other in pairwise(tops))
 
 
+def test_neighbours_of_few_triples_among_many_names():
+    """The end of the last block was beyond 64 bits: all were lost, and subgraphs had one entity."""
+    rows = array([(2**20, 4999, 7), (3, 0, 2**20)])
+    known = KnownTriples(rows, 2**20 + 1, 5000)
+    found = [np.stack(pair).T for pair in known.neighbours(("head", "tail"))]
+    pairs = np.concatenate(found).tolist()
+    assert sorted(pairs) == [[3, 2**20], [7, 2**20], [2**20, 3], [2**20, 7]]
+
+
 @given(TRIPLES, st.lists(st.integers(0, 4), max_size=4))
 def test_around_an_anchor(triples, anchors):
     known, facts = KnownTriples(array(triples), 5, 3), set(triples)

@@ -94,7 +94,8 @@ class LogInDoor:
         if scope["type"] not in ("http", "websocket") or not asks:
             await self._app(scope, receive, send)
             return
-        if scope["type"] == "http" and scope["path"] in OPEN:
+        is_open = scope["type"] == "http" and scope["path"] in OPEN
+        if is_open and scope["path"] in _WORK:
             await self._let_through(scope, receive, send)
             return
         assert settings is not None
@@ -112,6 +113,9 @@ class LogInDoor:
                 return
             del cookies
             await self._answers.give(who.folder or "", app, scope, receive, send)
+            return
+        if is_open:  # a page asks whether the server lives: who is let in waits for no stranger
+            await self._let_through(scope, receive, send)
             return
         note("refused", reason="login")
         del cookies

@@ -163,6 +163,21 @@ def test_nobody_s_connections_wait_where_strangers_ask(client, path, monkeypatch
     assert refused.value.code == 1008
 
 
+@pytest.mark.parametrize("path", ["/_stcore/health", "/healthz", "/metricsz"])
+def test_who_is_let_in_waits_for_no_stranger_where_they_ask_for_health(client, path, monkeypatch):
+    """A page asks before it connects: beside one address that does all the time, 10 to 22 s."""
+
+    async def never(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(client.app, "_let_through", never)
+    come_as(client, ADA)
+    assert is_inside(client, path)
+    client.cookies.clear()
+    with pytest.raises(AssertionError):
+        client.get(path)
+
+
 def test_the_way_in_begins_anew_each_time(client, monkeypatch):
     monkeypatch.setattr(login, "generate_login_redirect_url", lambda name: f"/auth/login?p={name}")
     answer = client.get("/log-in")
