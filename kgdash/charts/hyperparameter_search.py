@@ -90,11 +90,11 @@ def parallel_coordinates(
         for name in parameters
     ]
     # The best line is drawn last, and the last axis tells what the colours say.
-    order = np.argsort(rows["value"].to_numpy(), kind="stable")
-    values = rows["value"].to_numpy()
+    values, finished = rows["value"].to_numpy(), (rows["state"] == "finished").to_numpy()
+    order = np.lexsort((-np.arange(len(rows)), values, finished))  # of equals the first is best
     axes.append({"label": VALUE, "values": values, **_linear(values.min(), values.max())})
     # Pruned trials are far below the others, which should not all look alike for that.
-    low = values[(rows["state"] == "finished").to_numpy()].min(initial=values.max())
+    low = values[finished].min(initial=values.max())
     figure = go.Figure(
         go.Parcoords(
             dimensions=[{**axis, "values": np.asarray(axis["values"])[order]} for axis in axes],

@@ -5,6 +5,7 @@ import pandas as pd
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from kgdash.charts.hyperparameter_search import best_so_far, importance_bars, parallel_coordinates
+from kgdash.charts.message import message_of
 
 PARAMETERS = {
     "model": CategoricalDistribution(["A<b>", "B"]),
@@ -93,6 +94,13 @@ def test_parallel_coordinates():
     assert axes["norm"]["values"][0] == 0
     assert axes["norm"].ticktext == ("–", "0.5", "max")
     assert not parallel_coordinates(trials()[1:2], PARAMETERS).data
+
+
+def test_of_equal_trials_the_first_that_finished_is_best():
+    equal = trials().assign(value=[0.7, np.nan, 0.9, 0.7, np.nan])
+    figure = parallel_coordinates(equal, PARAMETERS)
+    assert list(figure.data[0].line.color) == [0.9, 0.7, 0.7]
+    assert "The best: model A<b>, lr 0.1," in message_of(figure)
 
 
 def test_importance():
