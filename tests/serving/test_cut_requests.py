@@ -19,6 +19,14 @@ def _unhurried(monkeypatch):
     read_unhurriedly(monkeypatch, longest=1000)
 
 
+async def unpacked(port):
+    """Connect, and send each piece as it is written."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    plain = writer.transport.get_extra_info("socket")
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return reader, writer
+
+
 @pytest.mark.parametrize("size", [1, 100, 4096])
 def test_a_head_waits_in_the_line_of_who_asks_however_it_is_cut(monkeypatch, size):
     """Caddy sends 4,096 bytes of headers by their names: long cookies come before who asks."""
@@ -67,9 +75,7 @@ def test_an_upload_whose_head_comes_in_pieces_is_a_visitor_s(monkeypatch, early)
 
     async def come() -> None:
         async with served(app) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            unpacked = writer.transport.get_extra_info("socket")
-            unpacked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            reader, writer = await unpacked(port)
             first = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n"
             for piece in [first, *lines]:
                 writer.write(piece)
@@ -111,9 +117,7 @@ def test_a_request_is_one_however_it_is_cut(monkeypatch, seed, asks_log_in):
 
     async def come() -> None:
         async with served(app) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            unpacked = writer.transport.get_extra_info("socket")
-            unpacked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            reader, writer = await unpacked(port)
             for start, end in itertools.pairwise(edges):
                 writer.write(sent[start:end])
                 await asyncio.sleep(0.01)
