@@ -44,14 +44,18 @@ def triple_keys(triples: np.ndarray, num_entities: int, num_relations: int) -> n
 
     :raises KgdashError: where 64 bits do not number all that there may be
     """
+    _check_size(num_entities, num_relations)
+    head, relation, tail = triples.T
+    return (head * num_relations + relation) * num_entities + tail
+
+
+def _check_size(num_entities: int, num_relations: int) -> None:
     if num_entities**2 * num_relations >= 2**63:
         raise KgdashError(
             f"expected |E|²·|R| below 2⁶³, so that 64 bits number all triples; found "
             f"{num_entities:,} entities and {num_relations:,} relations, inverse ones where those "
             "are followed, too: take a part of the graph, or leave out its rarest relations"
         )
-    head, relation, tail = triples.T
-    return (head * num_relations + relation) * num_entities + tail
 
 
 def holds_twice(triples: np.ndarray, num_entities: int, num_relations: int) -> bool:
@@ -60,7 +64,7 @@ def holds_twice(triples: np.ndarray, num_entities: int, num_relations: int) -> b
     :param triples: ids, whole numbers of any type, shape ``(n, 3)``
     :raises KgdashError: as `triple_keys`
     """
-    triple_keys(np.empty((0, 3), dtype=np.int64), num_entities, num_relations)
+    _check_size(num_entities, num_relations)
     keys = triples[:, 0].astype(np.int64)
     for column, size in ((1, num_relations), (2, num_entities)):
         keys *= size
