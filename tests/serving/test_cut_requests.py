@@ -7,16 +7,11 @@ import socket
 
 import pytest
 
-from kgdash.serving import let_in, reading, resting
-from kgdash.serving.pace import Pace
+from kgdash.serving import let_in, reading
 from tests.support.own_loop import run_apart
 from tests.support.served import at_once, ok, read_unhurriedly, served
 
-
-@pytest.fixture(autouse=True)
-def _unhurried(monkeypatch):
-    monkeypatch.setattr(resting, "_greedy", Pace(0.0, 50.0))
-    read_unhurriedly(monkeypatch, longest=1000)
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 async def unpacked(port):

@@ -7,16 +7,10 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
-from kgdash.serving import resting
-from kgdash.serving.pace import Pace
 from tests.support.own_loop import run_apart
-from tests.support.served import read_unhurriedly, served
+from tests.support.served import served
 
-
-@pytest.fixture(autouse=True)
-def _unhurried(monkeypatch):
-    monkeypatch.setattr(resting, "_greedy", Pace(0.0, 50.0))
-    read_unhurriedly(monkeypatch, longest=1000)
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 @pytest.mark.parametrize("more", [b"Content-Length: 1", b"X-Y: 1"])

@@ -5,19 +5,15 @@ import asyncio
 import h11
 import pytest
 
-from kgdash.serving import reading, resting
-from kgdash.serving.pace import Pace
+from kgdash.serving import reading
 from tests.support.own_loop import run_apart
-from tests.support.served import answer_to, ok, read_unhurriedly, served
+from tests.support.served import answer_to, ok, served
 
 #: a byte each
 CHUNKS = b"1\r\na\r\n" * 100_000
 
 
-@pytest.fixture(autouse=True)
-def _unhurried(monkeypatch):
-    monkeypatch.setattr(resting, "_greedy", Pace(0.0, 50.0))
-    read_unhurriedly(monkeypatch, longest=1000)
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 def test_a_body_has_its_length():

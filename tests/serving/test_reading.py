@@ -8,16 +8,12 @@ from functools import partial
 
 import pytest
 
-from kgdash.serving import connections, let_in, reading, resting
-from kgdash.serving.pace import Goes, Pace
+from kgdash.serving import connections, let_in, reading
+from kgdash.serving.pace import Goes
 from tests.support.own_loop import run_apart
 from tests.support.served import answer_to, at_once, ok, read_unhurriedly, served
 
-
-@pytest.fixture(autouse=True)
-def _unhurried(monkeypatch):
-    monkeypatch.setattr(resting, "_greedy", Pace(0.0, 50.0))
-    read_unhurriedly(monkeypatch, longest=1000)
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 def noted(put, wait, *given):

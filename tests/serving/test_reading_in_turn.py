@@ -5,17 +5,13 @@ from contextlib import suppress
 
 import pytest
 
-from kgdash.serving import reading, resting
-from kgdash.serving.pace import Gone, Pace, Turns
+from kgdash.serving import reading
+from kgdash.serving.pace import Gone, Turns
 from kgdash.serving.waiting import left_of
 from tests.support.own_loop import run_apart
 from tests.support.served import read_unhurriedly, served
 
-
-@pytest.fixture(autouse=True)
-def _unhurried(monkeypatch):
-    monkeypatch.setattr(resting, "_greedy", Pace(0.0, 50.0))
-    read_unhurriedly(monkeypatch, longest=1000)
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 def in_turn(turns: Turns, gone: list):

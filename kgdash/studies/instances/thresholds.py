@@ -65,11 +65,7 @@ def best_of(curve: pd.DataFrame, criterion: str = "f1") -> float:
     :return: -∞ where calling all true is best, ∞ where calling nothing true is, or all is NaN
     :raises KgdashError: on an unknown criterion
     """
-    low, high = best_span(curve, criterion)
-    if np.isinf(high) or np.isinf(low):
-        return np.inf if np.isinf(high) else -np.inf
-    middle = float(np.sqrt(low) * np.sqrt(high) if low > 0 else low + (high - low) / 2)
-    return middle if low < middle <= high else high  # those may be neighbours
+    return _middle(*best_span(curve, criterion))
 
 
 def best_span(curve: pd.DataFrame, criterion: str = "f1") -> tuple[float, float]:
@@ -93,9 +89,16 @@ def plain_threshold(curve: pd.DataFrame, criterion: str, places: Sequence[float]
     inside = [place for place in places if low < place <= high]
     if inside:
         return inside[len(inside) // 2]
-    best = best_of(curve, criterion)
+    best = _middle(low, high)
     rounded = (float(f"{best:.{digits}g}") for digits in range(1, 17))
     return next((place for place in rounded if low < place <= high), best)
+
+
+def _middle(low: float, high: float) -> float:
+    if np.isinf(high) or np.isinf(low):
+        return np.inf if np.isinf(high) else -np.inf
+    middle = float(np.sqrt(low) * np.sqrt(high) if low > 0 else low + (high - low) / 2)
+    return middle if low < middle <= high else high  # those may be neighbours
 
 
 def judged_thresholds(

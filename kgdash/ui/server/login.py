@@ -88,14 +88,14 @@ class LogInDoor:
         if asks and scope["type"] in ("http", "websocket") and _has_too_many_cookies(scope):
             await self._own.give(_TOO_MANY, scope, receive, send)
             return
-        if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
+        path = scope["path"] if scope["type"] == "http" else ""
+        if asks and path == AUTH_LOGOUT_ENDPOINT:
             assert settings is not None
             end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
         if scope["type"] not in ("http", "websocket") or not asks:
             await self._app(scope, receive, send)
             return
-        is_open = scope["type"] == "http" and scope["path"] in OPEN
-        if is_open and scope["path"] in _WORK:
+        if path in _WORK:
             await self._let_through(scope, receive, send)
             return
         assert settings is not None
@@ -114,7 +114,7 @@ class LogInDoor:
             del cookies
             await self._answers.give(who.folder or "", app, scope, receive, send)
             return
-        if is_open:  # a page asks whether the server lives: who is let in waits for no stranger
+        if path in OPEN:  # pages ask before they connect: who is let in waits for no stranger
             await self._let_through(scope, receive, send)
             return
         note("refused", reason="login")
