@@ -49,7 +49,9 @@ def groups_verdict(
         return f"No two groups have {SMALL} triples: none is told from another."
     ordered = large.sort_values("value", ascending=metric.increasing, kind="stable")
     worst, best = _first(ordered), _first(ordered.iloc[::-1])
-    said = f"{metric.short or metric.label} is worst in {worst}, and best in {best}."
+    are_small = (groups["triples"] < SMALL).any()
+    named = f", of groups of {SMALL} triples or more" if are_small else ""
+    said = f"{metric.short or metric.label} is worst in {worst}, and best in {best}{named}."
     if (alike := _alike(ordered)) == len(ordered):
         value = number(float(ordered["value"].iloc[0]))
         said = (

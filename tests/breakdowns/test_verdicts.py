@@ -72,6 +72,10 @@ def test_groups(metric, worst, best):
     said = groups_verdict(GROUPS, 0.5, find_metric(metric))
     assert f"worst in **{worst}**, " in said
     assert f"best in **{best}**, " in said
+    of_large = ", of groups of 30 triples or more. "
+    assert of_large in said
+    large = GROUPS[GROUPS["group"] != "few"]
+    assert of_large not in groups_verdict(large, 0.5, find_metric(metric))
     assert "**a**, 0.200 (0.100 to 0.300)" in said
     assert "Of 4 groups with an interval, 2 lie below all together (0.500)" in said
     assert "whole interval, 1 above; of groups that differ in nothing, some 0.2" in said
@@ -83,7 +87,7 @@ def test_groups_of_one_value_are_none_of_them_first():
     alike = GROUPS.assign(value=[1.0, 0.4, 1 - 1e-12, 1.0, 1.0, np.nan])
     said = groups_verdict(alike, 0.5, find_metric("mrr"))
     assert (
-        "worst in **b**, 0.400 (0.300 to 0.490), and best in **d** and 2 others alike, 1.00."
+        "worst in **b**, 0.400 (0.300 to 0.490), and best in **d** and 2 others alike, 1.00, "
         in said
     )
     assert "worst in **a** and 2 others alike, 1.00, and best in **b**" in groups_verdict(
@@ -98,7 +102,8 @@ def test_groups_of_one_value_are_none_of_them_first():
 def test_metrics_without_intervals_and_too_few_groups():
     bare = GROUPS.assign(low=np.nan, high=np.nan)
     said = groups_verdict(bare, 0.5, find_metric("median_rank"))
-    assert said.endswith("**a**, 0.200. There are no intervals of it here.")
+    assert "**a**, 0.200, of groups of 30" in said
+    assert said.endswith("There are no intervals of it here.")
     assert groups_verdict(GROUPS[3:], 0.5, find_metric("mrr")) == (
         "No two groups have 30 triples: none is told from another."
     )
