@@ -84,12 +84,20 @@ def stranger(found: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def turn_of(scope: Mapping[str, Any], turns: Turns) -> AbstractAsyncContextManager[None]:
-    """Have a stranger wait for a turn among their networks', until they leave.
+    """Have who asks wait for a turn until they leave: a stranger among their networks'.
+
+    Who is let in has turns of their own, whatever network they come from.
 
     :raises Full: as `Turns.turn`
     :raises Gone: as that
     """
-    return turns.turn(stranger(networks_of(scope)), left_of(scope))
+    visitor = _owners.get(_key(cookies_of(scope)), "")
+    return turns.turn((visitor,) if visitor else stranger(networks_of(scope)), left_of(scope))
+
+
+def cookies_of(scope: Mapping[str, Any]) -> bytes:
+    """Return all cookies of a request, as of one header."""
+    return b"; ".join(value for name, value in scope.get("headers", ()) if name == b"cookie")
 
 
 def whose_log_in(head: bytes) -> str:

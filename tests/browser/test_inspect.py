@@ -36,7 +36,11 @@ def figures(run, triple) -> list[tuple[str, str]]:
 
 def select_row(tab, key: str, row: int, height: int = ROW) -> None:
     """Click the box of a row, so many pixels high; the table's canvas has the boxes on the left."""
-    grid = tab.locator(f".st-key-{key} [data-testid=stDataFrame]")
+    select_row_of(tab, tab.locator(f".st-key-{key} [data-testid=stDataFrame]"), row, height)
+
+
+def select_row_of(tab, grid, row: int, height: int = ROW) -> None:
+    """Click the box of a row as `select_row` does, of a table that is given."""
     grid.scroll_into_view_if_needed()
     grid.locator("td").first.wait_for(state="attached")
     box = grid.bounding_box()

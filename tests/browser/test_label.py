@@ -4,6 +4,7 @@ from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.queue import in_labels, label_queue, named_triple
 from kgdash.studies.labelling.sources import instance_predictions
 from tests.browser.driver import open_page, save, settle, table_texts, widget
+from tests.browser.test_inspect import select_row_of
 from tests.support.paths import EXAMPLE
 
 
@@ -46,3 +47,14 @@ def test_labelled_with_buttons_and_keys_taken_back_and_saved(address, tab, run, 
         for *ids, label in heads[["head", "relation", "tail", "label"]].to_numpy().tolist()
     }
     assert said == {asked[0]: True, asked[1]: False}
+    # What is selected is a label, not a place: another one comes before it.
+    select_row_of(tab, tab.locator("[class*=st-key-labels-] [data-testid=stDataFrame]"), 1)
+    tab.get_by_role("button", name="Remove 1 selected").wait_for()
+    card.get_by_role("button", name="True").click()
+    wait_for(3, f"3 {total}")
+    assert tab.get_by_role("button", name="Remove selected").is_disabled()
+    assert [row[0] for row in table_texts(tab)] == [asked[2], asked[1], asked[0]]
+    select_row_of(tab, tab.locator("[class*=st-key-labels-] [data-testid=stDataFrame]"), 1)
+    tab.get_by_role("button", name="Remove 1 selected").click()
+    wait_for(1, f"2 {total}")
+    assert [row[0] for row in table_texts(tab)] == [asked[2], asked[0]]

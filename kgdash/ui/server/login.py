@@ -20,7 +20,7 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_ur
 from kgdash.files.event_log import note
 from kgdash.files.visitor import Visitor
 from kgdash.serving.access import admitted, end_log_in
-from kgdash.serving.let_in import ask_of, note_log_in, note_network, turn_of
+from kgdash.serving.let_in import ask_of, cookies_of, note_log_in, note_network, turn_of
 from kgdash.serving.pace import Full, Gone, Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.visitors import IS_IN, OWNER, server_settings
@@ -101,8 +101,7 @@ class LogInDoor:
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
         claims, who = _who(cookies, settings)
-        sent = (value for name, value in scope["headers"] if name == b"cookie")
-        note_log_in(b"; ".join(sent), who.folder or "" if who else "")
+        note_log_in(cookies_of(scope), who.folder or "" if who else "")
         if who is not None:
             note_network(scope)
             is_in = partial(admitted, claims, settings)

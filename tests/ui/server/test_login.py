@@ -458,6 +458,32 @@ def test_so_many_strangers_wait_and_others_are_told_at_once(client, monkeypatch)
     assert (told.count(503), told.count(401)) == (14, 8)
 
 
+def test_who_is_in_logs_out_beside_strangers_of_the_same_address(client, monkeypatch):
+    """Beside one that asks to log in all the time a colleague's *Log out* was 503 at once."""
+    come_as(client, ADA)
+    assert is_inside(client)
+    cookie = (b"cookie", f"_streamlit_user={client.cookies['_streamlit_user']}".encode())
+    monkeypatch.setattr(login, "_MOST_WAIT", 5)
+    monkeypatch.setattr(login, "_REST", 0.01)
+    told: dict[str, list[int]] = {"/auth/login": [], "/auth/logout": []}
+    (mine,) = scopes(["/auth/logout"])
+    asked = [*scopes(["/auth/login"] * 20), {**mine, "headers": [cookie]}]
+
+    async def ask(door, scope):
+        async def note_status(message):
+            told[scope["path"]] += [message["status"]] if "status" in message else []
+
+        await door(scope, heard, note_status)
+
+    async def all_ask():
+        door = LogInDoor(PlainTextResponse("inside"))
+        await asyncio.gather(*(ask(door, scope) for scope in asked))
+
+    run_apart(all_ask())
+    assert told["/auth/logout"] == [200]
+    assert told["/auth/login"].count(503) == 8  # 8 had a turn, 4 waited beside the colleague
+
+
 def test_more_cookies_than_browsers_send_are_not_read(client, monkeypatch):
     come_as(client, ADA)
     mine = f"_streamlit_user={client.cookies['_streamlit_user']}"
