@@ -5,6 +5,7 @@ import pytest
 
 from kgdash.charts.confounders import FACTOR_LABELS
 from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.confounder_verdict import describe_partials, factor_verdict
 from kgdash.studies.correlation.confounders import (
     class_table,
@@ -50,9 +51,13 @@ def test_what_remains(run):
     app = open_page("confounders", view="What remains", side="tail", rank_type="pessimistic")
     choose(app, subgraphs=12, study_size=20, seed=3)
     partial = triple_partials(triple_factors(run, "test", "tail", "pessimistic"))
-    of_subgraphs = subgraph_partials(*subgraph_factors(run, SubgraphSampling(12, 20, seed=3)))
+    of_subgraphs = subgraph_partials(
+        *subgraph_factors(run, SubgraphSampling(12, 20, seed=3)), bootstrap=Bootstrap(seed=3)
+    )
     said = [text.value for text in app.main.markdown]
     assert any(text.startswith(describe_partials(partial)) for text in said)
     of_tails = describe_partials(of_subgraphs[of_subgraphs["task"] == "tail_mrr"])
     assert f"Tail MRR: {of_tails}" in said
-    np.testing.assert_array_equal(table(app, "task", "freedom")["value"], of_subgraphs["value"])
+    shown = table(app, "task", "freedom")
+    for column in ("value", "low", "high"):
+        np.testing.assert_array_equal(shown[column], of_subgraphs[column])

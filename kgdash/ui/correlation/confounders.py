@@ -14,6 +14,7 @@ from kgdash.charts.confounders import FACTOR_LABELS, factor_forest, partial_fore
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
 from kgdash.runs.call import Call
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.confounder_verdict import describe_partials, factor_verdict
 from kgdash.studies.correlation.confounders import (
     CLASSES,
@@ -185,7 +186,7 @@ def _show_subgraphs(view: ConfounderView) -> None:
     table = computed(
         "Taking degree out of subgraphs",
         (run.identity, "subgraph partials", sampling, view.relik_method),
-        Call(subgraph_partials, factors, dealt),
+        Call(subgraph_partials, factors, dealt, bootstrap=Bootstrap(seed=seed)),
     )
     tail = table[table["task"] == "tail_mrr"]
     st.markdown(f"Tail MRR: {describe_partials(tail)}")
