@@ -31,7 +31,8 @@ scores = computed(
     key,
     Call(part_scores, list(runs.values()), parts, *choice.scores),
 )
-shown = Shown(scores, choice.kind, key, f"{run.graph.name}-{choice.kind}-which-model")
+name = f"{run.graph.name}-{choice.kind}-which-model"
+shown = Shown(scores, choice.kind, key, name, choice.bootstrap)
 show_summary(shown)
 show_matrix(shown)
 show_pairs(shown)

@@ -20,6 +20,7 @@ from kgdash.charts.model_selection import (
     regret_bars,
 )
 from kgdash.runs.call import Call
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.estimate import number, percent
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.model_selection import (
@@ -43,17 +44,19 @@ _ORDERS = {"most evaluated triples": "evaluated", "greatest regret of ReliK": "r
 
 @dataclass(frozen=True)
 class Shown:
-    """The scores of the parts, what they depend on, and what they are called."""
+    """The scores of the parts, what they depend on and are called, and how intervals are drawn."""
 
     scores: PartScores
     kind: str
     key: tuple[Hashable, ...]
     name: str
+    bootstrap: Bootstrap
 
 
 def show_summary(shown: Shown) -> None:
     """Say whether picking by ReliK pays, in words and on cards."""
-    found = computed("Summary", (*shown.key, "summary"), Call(selection_summary, shown.scores))
+    summary = Call(selection_summary, shown.scores, shown.bootstrap)
+    found = computed("Summary", (*shown.key, "summary"), summary)
     first, second = describe_selection(found, shown.kind)
     say = st.info
     if shown.kind not in SHARING:
@@ -117,7 +120,8 @@ def show_matrix(shown: Shown) -> None:
         )
         show_chart(choice_matrix(table, scores.runs, measure), "matrix", f"{shown.name}-matrix")
     with right:
-        table = computed("Regret", (*shown.key, "strategies"), Call(strategies, scores))
+        regret = Call(strategies, scores, shown.bootstrap)
+        table = computed("Regret", (*shown.key, "strategies"), regret)
         st.header("What choosing costs")
         st.caption(
             "Regret: the part's best MRR less that of the model taken, mean over parts with 95% "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.ranking.rank_setting import RankSetting, RankType, Side
 from kgdash.runs import Run
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.comparison.graph_parts import PARTS
+from kgdash.studies.comparison.model_selection import BOOTSTRAP
 from kgdash.studies.comparison.part_scores import RELIK_OF
 from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.runtime.sidebar import more_settings, settings
@@ -44,6 +46,11 @@ class ModelChoice:
     def scores(self) -> tuple[RankSetting, str, str]:
         """Return the arguments of `part_scores`."""
         return (self.setting, self.relik_of, self.relik_method)
+
+    @property
+    def bootstrap(self) -> Bootstrap:
+        """Return how intervals are drawn: by the seed of the parts."""
+        return replace(BOOTSTRAP, seed=self.sampling.seed)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
