@@ -50,11 +50,10 @@ def hypergeometric(good, other, draws, chance):
     low, high = max(0, draws - other), min(draws, good)
     mode = int((draws + 1.0) * (good + 1.0) / (good + other + 2.0))
     mode = min(max(mode, low), high)
-    chance[low : high + 1] = 0.0
     chance[mode] = 1.0
     first, last, total = mode, mode, 1.0
-    while last < high:
-        step = (good - last) * (draws - last) / ((last + 1.0) * (other - draws + last + 1.0))
+    while last < high:  # in floats: products of large numbers go beyond 64 bits
+        step = float(good - last) * (draws - last) / ((last + 1.0) * (other - draws + last + 1.0))
         value = chance[last] * step
         if value < _LEAST:
             break
@@ -62,7 +61,8 @@ def hypergeometric(good, other, draws, chance):
         chance[last] = value
         total += value
     while first > low:
-        step = first * (other - draws + first) / ((good - first + 1.0) * (draws - first + 1.0))
+        ways = (good - first + 1.0) * (draws - first + 1.0)
+        step = float(first) * (other - draws + first) / ways
         value = chance[first] * step
         if value < _LEAST:
             break
@@ -72,6 +72,19 @@ def hypergeometric(good, other, draws, chance):
     for x in range(first, last + 1):
         chance[x] /= total
     return first, last
+
+
+@compiled
+def at_most(seen, good, everyone, draws, found):
+    """Fill how likely it is that at most so many good ones are among some without replacement.
+
+    :param seen: how many, int64, ``(n,)``; as ``good`` and ``draws``, of ``everyone``
+    :param found: filled, float64, ``(n,)``, in [0, 1]
+    """
+    chance = np.empty(draws.max() + 1)
+    for i in range(len(seen)):
+        first, last = hypergeometric(good[i], everyone[i] - good[i], draws[i], chance)
+        found[i] = chance[first : min(seen[i], last) + 1].sum() if seen[i] >= first else 0.0
 
 
 @compiled

@@ -9,7 +9,7 @@ from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT, L1
 from kgdash.engine.ordering_kernels import pair_slots, stable_order
-from kgdash.engine.protocol_kernels import Answers, Draws, Rivals, expect, gather_rivals
+from kgdash.engine.protocol_kernels import Answers, Draws, Rivals, at_most, expect, gather_rivals
 from kgdash.engine.refit_kernels import Panel, distance_softmax
 from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
 from kgdash.engine.resampling_kernels import resample_groups, resample_separation
@@ -93,6 +93,7 @@ def warm() -> None:
     keys = scrambled(seeds, seeds)[:, None]
     best_of_rows(out, masks, seeds, group[:, None], out.copy(), keys)
     rivals = Rivals(group, group, group, one, one)
+    at_most(group, group, weights, weights, one)
     expect(rivals, Draws(1, 1), one, True, np.empty((1, 2, 3, 2)))
     answers = Answers(ends[0], group, one, weights, ends[0], group)
     gather_rivals(out, 0, group, answers, np.zeros((1, 3, 3), dtype=np.int64))

@@ -7,20 +7,19 @@ WWW 2024 (see `kgdash.ranking.relik`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 import torch
-from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.files.memory import memory_budget
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent, stretch
+from kgdash.ranking.better_interval import better_interval
 from kgdash.scoring import ENTITY_SIDES, Scorer
 from kgdash.scoring.protocol import refuse_nan
 
@@ -240,61 +239,3 @@ def relik_or_middle(relik: pd.DataFrame) -> np.ndarray:
     if "relik_low" in relik:
         return np.sqrt(relik["relik_low"].to_numpy() * relik["relik_high"].to_numpy())
     return relik["relik"].to_numpy()
-
-
-def better_interval(
-    better: np.ndarray, sampled: np.ndarray, population: np.ndarray, level: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bound the number of better negatives in the whole population (numbers.md#4-relik).
-
-    The sampled number is hypergeometric; as in Clopper and Pearson's interval, the bounds are the
-    smallest and largest numbers under which it would not be in a tail of (1 − level) / 2.
-
-    :param better: better negatives in the sample, int64, ``(n,)``
-    :param sampled: sample sizes
-    :param population: population sizes
-    :param level: at least this coverage, in (0, 1)
-    :return: lowest and highest number, int64, ``(n,)`` each
-    """
-    tail = (1 - level) / 2
-    cases, _, case, _ = distinct_rows(np.stack([better, sampled, population], axis=1))
-    better, sampled, population = cases.T
-    most = population - sampled + better
-    share = better / np.maximum(sampled, 1)
-    left = (population - sampled) / np.maximum(population - 1, 1)
-    spread = np.sqrt(share * (1 - share) / np.maximum(sampled, 1) * left)
-    reach = stats.norm.isf(tail) * spread * population
-    lowest = _first(
-        lambda k: stats.hypergeom.sf(better - 1, population, k, sampled) > tail,
-        better,
-        most,
-        share * population - reach,
-    )
-    highest = _first(
-        lambda k: stats.hypergeom.cdf(better, population, k + 1, sampled) <= tail,
-        better,
-        most,
-        share * population + reach,
-    )
-    return lowest[case], highest[case]
-
-
-def _first(
-    holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray, guess: np.ndarray
-) -> np.ndarray:
-    """Find the least number in [low, high] from which a monotone condition holds (high if none).
-
-    The search widens around the guess, then halves: each test sums a distribution's tail.
-    """
-    low, high = low.astype(np.int64), high.astype(np.int64)
-    place = np.clip(guess.astype(np.int64), low, np.maximum(high - 1, low))
-    step = np.maximum(1, (high - low) // 256)
-    while (low < high).any():
-        fine = np.asarray(holds(place), dtype=bool)
-        high = np.where((low < high) & fine, place, high)
-        low = np.where((low < high) & ~fine, place + 1, low)
-        # Strides away from the guess until the answer lies between, then halves.
-        stride = np.where(fine, high - step, low + step)
-        step = step * 4
-        place = np.where((stride > low) & (stride < high), stride, (low + high) // 2)
-    return low

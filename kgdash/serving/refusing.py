@@ -12,8 +12,9 @@ from kgdash.serving.pace import Pace
 #: what answers what is no request
 _REFUSAL = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
-#: how often that is answered, at once and in each second, and the seconds that it waits at most
-_REFUSED_BURST, _REFUSED, _LONGEST = 8, 40, 60.0
+#: how often that is answered, at once and in each second, and the seconds that it waits at most:
+#: a proxy keeps all that it sent until then, though whoever sent it has gone
+_REFUSED_BURST, _REFUSED, _LONGEST = 8, 40, 2.0
 
 _refused = Pace(_REFUSED_BURST, _REFUSED)
 
@@ -27,9 +28,12 @@ class Refusing(H11Protocol):
         """Refuse what is no request, and end: without a text, which the answer to HEAD has not.
 
         Few are refused a second: who asks again at once would keep all others waiting to begin.
+        More than these end without an answer.
         """
-        wait = _LONGEST if _refused.left() < -_LONGEST * _REFUSED else _refused.take(1)
-        self._refusal = asyncio.get_running_loop().call_later(wait, self._refuse)
+        if _refused.left() < -_LONGEST * _REFUSED:
+            self.transport.abort()
+            return
+        self._refusal = asyncio.get_running_loop().call_later(_refused.take(1), self._refuse)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits of the connection."""

@@ -44,7 +44,8 @@ def test_few_wide_vectors_are_made_at_once(bundled, name, monkeypatch):
         ),
     )
     monkeypatch.setattr(engine_form, "_NUMBERS", 7 * form.dimension + 1)
-    np.testing.assert_allclose(score_triples(form, "head", triples), expected[0], rtol=1e-5)
+    scores = score_triples(form, "head", triples)
+    np.testing.assert_allclose(scores, expected[0], rtol=1e-5, atol=1e-6)  # some are near zero
     assert set(made) == {7, len(triples) % 7}
     made.clear()
     found = count_ranks(form, triples, known, "head")

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.better_interval import better_interval
 from kgdash.ranking.relik import relik_of_ranks
-from kgdash.ranking.relik_sampled import better_interval, draw_negatives, scores_of
+from kgdash.ranking.relik_sampled import draw_negatives, scores_of
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.studies.inspection.candidates import SideCandidates

@@ -55,8 +55,11 @@ class Shown:
 
 def show_summary(shown: Shown) -> None:
     """Say whether picking by ReliK pays, in words and on cards."""
-    summary = Call(selection_summary, shown.scores, shown.bootstrap)
-    found = computed("Summary", (*shown.key, "summary"), summary)
+    found = computed(
+        "Summary",
+        (*shown.key, "summary"),
+        Call(selection_summary, shown.scores, shown.bootstrap),
+    )
     first, second = describe_selection(found, shown.kind)
     say = st.info
     if shown.kind not in SHARING:
@@ -120,8 +123,9 @@ def show_matrix(shown: Shown) -> None:
         )
         show_chart(choice_matrix(table, scores.runs, measure), "matrix", f"{shown.name}-matrix")
     with right:
-        regret = Call(strategies, scores, shown.bootstrap)
-        table = computed("Regret", (*shown.key, "strategies"), regret)
+        table = computed(
+            "Regret", (*shown.key, "strategies"), Call(strategies, scores, shown.bootstrap)
+        )
         st.header("What choosing costs")
         st.caption(
             "Regret: the part's best MRR less that of the model taken, mean over parts with 95% "
