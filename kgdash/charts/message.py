@@ -73,19 +73,25 @@ def of_each(
 def by_halves(x_name: str, x: ArrayLike, y_name: str, y: ArrayLike) -> str:
     """Say how y goes with x: its median where x is lower, and where it is higher.
 
+    Points of equal x are in one half, which so may be the larger one; where all are equal, in one.
+
     :param x: shape ``(n,)``, finite
     :param y: likewise
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    order = np.argsort(xs, kind="stable")
     if len(xs) < 2:
         return f"{x_name} {number(xs[0])}, {y_name} {number(ys[0])}" if len(xs) else "no point"
-    lower, upper = np.array_split(order, 2)
+    values, counts = np.unique(xs, return_counts=True)
+    of_y = f"{y_name} from {number(ys.min())} to {number(ys.max())}"
+    if len(values) == 1:
+        middle = number(float(np.median(ys)))
+        return f"{len(xs):,} points; {x_name} {number(values[0])}, median {y_name} {middle}. {of_y}"
+    below = np.cumsum(counts)[:-1]
+    is_upper = xs > values[np.argmin(np.abs(2 * below - len(xs)))]
+    lower, upper = (number(float(np.median(ys[part]))) for part in (~is_upper, is_upper))
     return (
-        f"{len(xs):,} points; median {y_name} {number(float(np.median(ys[lower])))} in the half "
-        f"with lower {x_name}, {number(float(np.median(ys[upper])))} in the other. {x_name} from "
-        f"{number(xs.min())} to {number(xs.max())}, {y_name} from {number(ys.min())} to "
-        f"{number(ys.max())}"
+        f"{len(xs):,} points; median {y_name} {lower} in the half with lower {x_name}, {upper} in "
+        f"the other. {x_name} from {number(values[0])} to {number(values[-1])}, {of_y}"
     )
 
 

@@ -276,6 +276,10 @@ def test_halves_have_their_medians():
     text = by_halves("x", [4, 1, 3, 2], "y", [8, 1, 6, 3])
     assert "median y 2.00 in the half with lower x, 7.00 in the other" in text
     assert "x from 1.00 to 4.00, y from 1.00 to 8.00" in text
+    text = by_halves("x", [2, 1, 2, 2, 9, 9], "y", [6, 1, 7, 8, 9, 11])
+    assert "median y 6.50 in the half with lower x, 10.0 in the other" in text
+    text = by_halves("x", [3, 3, 3], "y", [1, 7, 8])
+    assert text == "3 points; x 3.00, median y 7.00. y from 1.00 to 8.00"
     assert by_halves("x", [1], "y", [2]) == "x 1.00, y 2.00"
     assert by_halves("x", [], "y", []) == "no point"
 
