@@ -6,7 +6,7 @@ import streamlit as st
 
 from kgdash.charts.group_rows import coverage_figure
 from kgdash.runs.call import Call
-from kgdash.statistics.estimate import number, whole_or_half
+from kgdash.statistics.estimate import number, percent, whole_or_half
 from kgdash.studies.probability.answer_scores import SCORES
 from kgdash.studies.probability.answer_sets import (
     EPSILONS,
@@ -40,12 +40,13 @@ st.markdown(
     computed("Coverage against the promise", (*key, "verdict"), Call(coverage_verdict, sets))
 )
 with st.container(horizontal=True):
-    ends = f"{found['low']:.1%} to {found['high']:.1%}"
-    show_card("Coverage", f"{found['coverage']:.1%}", ends, "Share of sets with the true answer.")
+    ends = f"{percent(found['low'], 1)} to {percent(found['high'], 1)}"
+    covered = percent(found["coverage"], 1)
+    show_card("Coverage", covered, ends, "Share of sets with the true answer.")
     show_card("Mean size ↓", number(found["mean_size"]), f"of {run.graph.num_entities:,} entities")
     show_card("Median size ↓", whole_or_half(found["median_size"]), "half of the sets hold no more")
     empty = float((sets.queries["size"] == 0).mean())
-    show_card("Empty sets ↓", f"{empty:.1%}", "hold no candidate at all")
+    show_card("Empty sets ↓", percent(empty, 1), "hold no candidate at all")
 
 st.header("Where is the promise kept?")
 by = choose_one("Queries by", list(GROUPINGS), "asked_by", "community", format_func=group_name)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kgdash.charts.classification import confidence_figure
 from kgdash.runs.call import Call
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 from kgdash.studies.probability.calibration import WAYS
 from kgdash.studies.probability.calibration_report import ERRORS
 from kgdash.studies.probability.calibration_summary import (
@@ -42,7 +42,7 @@ answer = "The model gives no first answer a confidence of 80% or more."
 if sure:
     answer = (
         f"Where the model is at least **80% sure** of its first answer, that is right in "
-        f"**{100 * right:.0f}%** of {int(sure):,} test queries."
+        f"**{percent(right)}** of {int(sure):,} test queries."
     )
 st.markdown(answer)
 fitted = errors[errors["way"] == "fitted"].set_index("error")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 from kgdash.studies.probability.calibration import calibration_on_test
 from kgdash.studies.probability.calibration_report import overall_errors, sure_answers
 from tests.pages.driver import cards, choose, open_page, table
@@ -21,7 +21,7 @@ def test_the_answer_first(tested):
     sure, right = sure_answers(tested)
     text = " ".join(markdown.value for markdown in app.main.markdown)
     assert f"{sure:,} test queries" in text
-    assert f"{100 * right:.0f}%" in text
+    assert f"**{percent(right)}**" in text
     assert table(app, "ece_low")["queries"].sum() <= len(tested.queries)
 
 
