@@ -141,15 +141,21 @@ class UnhurriedHTTP(Unhurried, Refusing):
     def _keep_head(self, data: bytes) -> None:
         """Keep what comes of a request's head until it is whole, and tells in whose line it waits.
 
-        A few parts are taken at once; where there are more, each is in the connection's line.
+        A few parts are taken at once; where there are more, each is in the connection's line. One
+        of more lines than anybody sends is in none, in which a proxy would keep it.
         """
         self._unset_keepalive_if_required()
         head = self.conn.whole_head(data)
-        if head or self.conn.pieces > _PIECES:
-            visitor = whose_log_in(head or self.conn.begun())
-            self._asker = who_asks(self.client, head, visitor)
-            self._lines = self.visitors if visitor else self.strangers
-            self._wait(head, self._lines.beginning)
+        if not head and self.conn.pieces <= _PIECES:
+            return
+        begun = head or self.conn.begun()
+        if has_many_lines(begun):
+            self.send_400_response("Too many headers.")
+            return
+        visitor = whose_log_in(begun)
+        self._asker = who_asks(self.client, head, visitor)
+        self._lines = self.visitors if visitor else self.strangers
+        self._wait(head, self._lines.beginning)
 
     def _wait(self, data: bytes, goes: Goes) -> None:
         """Read no more than what comes next before it is one's turn, and then this first.
@@ -212,7 +218,7 @@ class UnhurriedHTTP(Unhurried, Refusing):
         Of a body that nobody reads uvicorn reads no more at some length, and of its end no word;
         nor behind a request that came before the answer to the one before it.
         """
-        self._read(data)
+        super().data_received(data)
         in_turn, is_stranger = self._left.in_turn, self._lines is not self.visitors
         is_long = in_turn and len(self.cycle.body) > _BEHIND
         if is_long or ((in_turn or is_stranger) and self._hastens()):
@@ -239,13 +245,6 @@ class UnhurriedHTTP(Unhurried, Refusing):
 
     def _is_silent(self) -> bool:
         return self._is_answered() or self.flow.write_paused
-
-    def _read(self, data: bytes) -> None:
-        """Read, unless a request begins with more lines than anybody sends."""
-        if self._begins() and has_many_lines(data):
-            self.send_400_response("Too many headers.")
-            return
-        super().data_received(data)
 
     def shutdown(self) -> None:
         """End, as the server does, which waits for nobody's turn."""

@@ -6,6 +6,7 @@ import h11
 import pytest
 
 from kgdash.serving import reading
+from kgdash.serving.pace import Goes
 from tests.support.own_loop import run_apart
 from tests.support.served import answer_to, ok, served
 
@@ -104,6 +105,29 @@ def test_a_request_has_so_many_headers():
                 writer.write(start + b"Content-Length: 999\r\n\r\n" + b"\n" * 999)
                 assert b"204" in await reader.readline()
                 await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+
+    run_apart(come())
+
+
+@pytest.mark.parametrize("cut", [1, 8])
+def test_a_head_of_many_lines_waits_in_no_line(cut, monkeypatch):
+    """A proxy kept 0.65 MB of each meanwhile: 5.4 GB in a minute, of one address."""
+    nobody = Goes(1, 60.0)
+    monkeypatch.setattr(nobody, "_go", lambda: None)
+    lines = reading.UnhurriedHTTP.strangers._replace(beginning=nobody)
+    monkeypatch.setattr(reading.UnhurriedHTTP, "strangers", lines)
+    head = b"GET / HTTP/1.1\r\nHost: a\r\n" + b"a:\r\n" * 3000
+
+    async def come() -> None:
+        async with served(ok) as port:
+            reader, writer = await asyncio.open_connection("localhost", port)
+            size = len(head) // cut + 1
+            for start in range(0, len(head), size):
+                writer.write(head[start : start + size])
+                await asyncio.sleep(0.01)
+            writer.write(b"\r\n" if cut == 1 else b"")
+            assert b"400" in await asyncio.wait_for(reader.read(), 30)
             writer.close()
 
     run_apart(come())

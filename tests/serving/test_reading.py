@@ -285,10 +285,10 @@ def test_much_of_a_body_after_the_answer_ends_the_connection(monkeypatch, size, 
 
 def test_a_request_that_fails_ends_its_connection_alone(monkeypatch):
     class Odd(reading.UnhurriedHTTP):
-        def _read(self, data: bytes) -> None:
+        def _hear(self, data: bytes) -> None:
             if b"/odd" in data:
                 raise ValueError("odd")
-            super()._read(data)
+            super()._hear(data)
 
     monkeypatch.setattr(reading, "UnhurriedHTTP", Odd)
 
