@@ -26,12 +26,16 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     corrected = np.full(len(p_values), np.nan)
     given = np.isfinite(p_values)
     if given.any():
-        # multipletests collects garbage, which takes a second where much is loaded.
-        gc.freeze()
+        # multipletests collects garbage, which takes a second where much is loaded. A server passes
+        # over that already, and on.
+        passes_over = gc.get_freeze_count() > 0
+        if not passes_over:
+            gc.freeze()
         try:
             corrected[given] = multipletests(p_values[given], method="holm")[1]
         finally:
-            gc.unfreeze()
+            if not passes_over:
+                gc.unfreeze()
     return corrected
 
 

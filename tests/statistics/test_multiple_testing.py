@@ -1,7 +1,10 @@
 """Holm's correction against its definition, and what is told by it and by an interval."""
 
+import gc
+
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +18,19 @@ def test_by_hand():
     np.testing.assert_allclose(holm(np.array([0.9, np.nan, 0.6])), [1.0, np.nan, 1.0])
     assert holm(np.array([])).tolist() == []
     assert np.isnan(holm(np.array([np.nan]))).all()
+
+
+@pytest.mark.parametrize("is_server", [True, False])
+def test_what_a_server_passes_over_it_does_on(is_server):
+    """Each full collection took longer from the first test in a server's process on."""
+    if is_server:
+        gc.freeze()
+    try:
+        before = gc.get_freeze_count() > 0
+        holm(np.array([0.03, 0.01]))
+        assert (gc.get_freeze_count() > 0) is before is is_server
+    finally:
+        gc.unfreeze()
 
 
 @settings(max_examples=50)
