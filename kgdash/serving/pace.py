@@ -49,6 +49,10 @@ class Gone(Exception):
     """Who waited for a turn has left."""
 
 
+#: what comes of waiting for a turn: what ends it, or None for the turn
+_Comes = asyncio.Future[type[Full] | type[Gone] | None]
+
+
 class Turns:
     """Turns of which few are had at once, each with a rest after it; all who wait go round.
 
@@ -63,7 +67,7 @@ class Turns:
         :param most: that may wait
         """
         self._free, self._rest, self._longest, self._most = at_once, rest, longest, most
-        self._waiting = Waiting[asyncio.Future[None]]()
+        self._waiting = Waiting[_Comes]()
 
     @asynccontextmanager
     async def turn(
@@ -80,14 +84,14 @@ class Turns:
         else:
             if self._waiting.count >= self._most:
                 self._make_room(asker)
-            comes = asyncio.get_running_loop().create_future()
+            comes: _Comes = asyncio.get_running_loop().create_future()
             self._waiting.put(asker, comes)
             leave = partial(self._leave, asker, comes)
             if left is not None:
                 left.add_done_callback(leave)
                 left.in_turn = True
             try:
-                await comes
+                ends = await comes
             except asyncio.CancelledError:
                 if not comes.cancelled():  # it had come
                     self._next()
@@ -96,6 +100,8 @@ class Turns:
                 if left is not None:
                     left.remove_done_callback(leave)
                     left.in_turn = False
+            if ends is not None:  # raised here: an error that a future holds holds that, too
+                raise ends
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._longest):
@@ -106,16 +112,16 @@ class Turns:
             else:
                 self._next()
 
-    def _leave(self, asker: Sequence[str], comes: asyncio.Future[None], _: object) -> None:
+    def _leave(self, asker: Sequence[str], comes: _Comes, _: object) -> None:
         if self._waiting.remove(asker, comes) and not comes.done():
-            comes.set_exception(Gone())
+            comes.set_result(Gone)
 
     def _make_room(self, asker: Sequence[str]) -> None:
         last = self._waiting.make_room(asker)
         if last is None:
             raise Full
         if not last.done():
-            last.set_exception(Full())
+            last.set_result(Full)
 
     def _next(self) -> None:
         while self._waiting.count:

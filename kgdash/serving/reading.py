@@ -93,6 +93,7 @@ class UnhurriedHTTP(Unhurried, Refusing):
         self.forget()
         if self._turn is not None:
             self._goes.remove(self._asker, self._turn)
+            self._turn = None  # which holds the connection
         super().connection_lost(exc)
 
     def forget(self) -> None:

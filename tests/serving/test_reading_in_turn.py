@@ -1,11 +1,14 @@
 """Of who waits for a turn it is known when they leave."""
 
 import asyncio
+import gc
 from contextlib import suppress
 
 import pytest
+from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 from kgdash.serving import reading
+from kgdash.serving.connections import waiting
 from kgdash.serving.pace import Gone, Turns
 from kgdash.serving.waiting import left_of
 from tests.support.own_loop import run_apart
@@ -99,3 +102,34 @@ def test_a_server_that_ends_waits_for_nobody_s_turn(monkeypatch):
             writer.close()
 
     run_apart(come())
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_nothing_is_left_in_circles_of_who_left_while_they_waited(monkeypatch, begins):
+    """Python looked through all connections every 2 s for what had ended, 0.4 s of all's time."""
+    read_unhurriedly(monkeypatch, longest=1000, asks_log_in=True)
+    turns, gone = Turns(0, 0, 60, 9), []
+    if not begins:
+        monkeypatch.setattr(reading.UnhurriedHTTP.strangers.beginning, "_go", lambda: None)
+
+    async def come() -> None:
+        async with served(in_turn(turns, gone)) as port:
+            gc.collect()
+            for _ in range(3):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                while not (turns._waiting.count if begins else waiting):
+                    await asyncio.sleep(0)
+                writer.close()
+                while turns._waiting.count or waiting:
+                    await asyncio.sleep(0)
+            await asyncio.sleep(0.05)
+            kinds = (reading.UnhurriedHTTP, RequestResponseCycle)
+            assert not [each for each in gc.get_objects() if isinstance(each, kinds)]
+
+    gc.disable()
+    try:
+        run_apart(come())
+    finally:
+        gc.enable()
+    assert len(gone) == 3 * begins
