@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -132,40 +133,54 @@ class Turns:
         self._free += 1
 
 
+class Step(NamedTuple):
+    """What is done on the loop, which returns whether anything was left to do, or what ends it."""
+
+    do: Callable[[], bool]
+    end: Callable[[], None]
+
+
 class Goes:
     """What is done on the loop few at one go, all who ask going round; then all else has a turn.
 
     Whoever asks is named as of `Turns`.
     """
 
-    def __init__(self, at_one_go: int, rest: float) -> None:
+    def __init__(self, at_one_go: int, rest: float, most: float = math.inf) -> None:
         """Begin with nothing to do.
 
         :param rest: seconds between two goes
+        :param most: that may wait
         """
-        self._at_one_go, self._rest = at_one_go, rest
-        self._waiting, self._goes = Waiting[Callable[[], bool]](), False
+        self._at_one_go, self._rest, self._most = at_one_go, rest, most
+        self._waiting, self._goes = Waiting[Step](), False
 
-    def put(self, asker: Sequence[str], do: Callable[[], bool]) -> None:
+    def put(self, asker: Sequence[str], step: Step) -> None:
         """Have something done: behind all of the same asker, and one of each other.
 
-        :param do: which returns whether anything was left to do
+        Where too many wait, the last of the network that has most who wait is ended.
         """
-        self._waiting.put(asker, do)
+        if self._waiting.count >= self._most:
+            last = self._waiting.make_room(asker)
+            if last is None:
+                step.end()
+                return
+            last.end()
+        self._waiting.put(asker, step)
         if not self._goes:
             self._goes = True
             asyncio.get_running_loop().call_soon(self._go)
 
-    def remove(self, asker: Sequence[str], do: Callable[[], bool]) -> None:
+    def remove(self, asker: Sequence[str], step: Step) -> None:
         """Have something not done, if it has not been."""
-        self._waiting.remove(asker, do)
+        self._waiting.remove(asker, step)
 
     def _go(self) -> None:
         done, loop = 0, asyncio.get_running_loop()
         while self._waiting.count and done < self._at_one_go:
-            do = self._waiting.first()
+            step = self._waiting.first()
             try:
-                done += do()
+                done += step.do()
             except Exception as error:  # whatever fails, the others' turn comes
                 done += 1
                 loop.call_exception_handler({"message": "a turn failed", "exception": error})

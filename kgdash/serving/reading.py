@@ -7,8 +7,8 @@ at one go, their words have bounds, and nothing behind uvicorn ever learns of wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
+from math import inf
 from typing import Any
 
 import h11
@@ -27,7 +27,7 @@ from kgdash.serving.forwarded import who_asks
 from kgdash.serving.frames import UnhurriedWebSocket
 from kgdash.serving.heads import PlainRequests, has_many_lines
 from kgdash.serving.let_in import whose_log_in
-from kgdash.serving.pace import Goes, Lines
+from kgdash.serving.pace import Goes, Lines, Step
 from kgdash.serving.refusing import Refusing
 from kgdash.serving.resting import Unhurried
 
@@ -38,6 +38,10 @@ _MOST_LINE = 2**14
 #: may: a page's forty are there at once, and what thousands of open connections ask for all at once
 #: keeps nobody's page waiting; and small parts of bodies, in goes of their own
 _BEGIN, _STRANGERS, _THEN, _DRIPS = 8, 2, 0.005, 2
+
+#: requests of strangers that wait to begin: a proxy keeps each, up to 0.3 MB, whoever sent it and
+#: has gone
+_MOST_WAIT = 2**11
 
 #: bytes of a body that are worth being read as they come, where they are not its last
 _SMALL = 2**10
@@ -70,7 +74,7 @@ class UnhurriedHTTP(Unhurried, Refusing):
         super().__init__(config, *arguments, **named)
         self.conn = PlainRequests(config.h11_max_incomplete_event_size)
         self._asker = tuple[str, ...]()
-        self._turn: Callable[[], bool] | None = None
+        self._turn: Step | None = None
         self._behind = b""  # what came while it waits
         self._lines, self._goes = self.strangers, self.strangers.beginning
 
@@ -164,7 +168,7 @@ class UnhurriedHTTP(Unhurried, Refusing):
         Who leaves meanwhile would not be known otherwise.
         """
         self._unset_keepalive_if_required()
-        self._turn, self._goes = partial(self._begin, data), goes
+        self._turn, self._goes = Step(partial(self._begin, data), self.abort), goes
         goes.put(self._asker, self._turn)
         self.forget()
         if self._lines is self.strangers:
@@ -282,7 +286,10 @@ def read_unhurriedly(longest: int, asks_log_in: bool = False) -> None:
     :param asks_log_in: whether strangers get nothing but that
     """
     UnhurriedWebSocket.longest = longest
-    lines = [Lines(Goes(each, _THEN), Goes(_DRIPS, _THEN)) for each in (_BEGIN, _STRANGERS)]
+    lines = [
+        Lines(Goes(each, _THEN, most), Goes(_DRIPS, _THEN))
+        for each, most in ((_BEGIN, inf), (_STRANGERS, _MOST_WAIT))
+    ]
     UnhurriedHTTP.visitors, UnhurriedHTTP.strangers = lines if asks_log_in else lines[:1] * 2
     UnhurriedHTTP.most = take_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
