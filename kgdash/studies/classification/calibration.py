@@ -109,8 +109,11 @@ def _isotonic(scores: np.ndarray, labels: np.ndarray) -> Calibration:
     from sklearn.isotonic import IsotonicRegression
 
     model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    model.fit(scores, labels.astype(np.float64))
-    return lambda values: np.asarray(model.predict(values))
+    distinct, places = np.unique(scores, return_inverse=True)
+    # By places: of scores nearer than 1e-15 it makes one, whatever their scale.
+    model.fit(places, labels.astype(np.float64))
+    order = np.arange(len(distinct), dtype=np.float64)
+    return lambda values: np.asarray(model.predict(np.interp(values, distinct, order)))
 
 
 def reliability_bins(

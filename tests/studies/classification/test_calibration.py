@@ -55,6 +55,16 @@ def test_a_known_probability_is_found(sample):
     assert errors["isotonic"] < 1e-9  # on its own data, it averages
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e-20, 1e12])
+def test_a_scale_of_scores_changes_nothing(sample, scale):
+    """Scores nearer than 1e-15 were one to isotonic calibration, its error 0 in place of 0.014."""
+    scores, labels = (part[:500] for part in sample)
+    at = np.linspace(-1.5, 1, 9)
+    plain, scaled = (fit_calibrations(scores * by, labels) for by in (1.0, scale))
+    for name in ("platt", "isotonic"):
+        np.testing.assert_allclose(scaled[name](at * scale), plain[name](at), rtol=1e-6)
+
+
 def test_labels_that_a_threshold_parts_and_infinite_scores():
     scores = np.array([-INF, -2.0, 1.0, 2.0, INF])
     labels = scores > 0
