@@ -96,7 +96,11 @@ class LogInDoor:
             await self._app(scope, receive, send)
             return
         if path in _WORK:
-            await self._let_through(scope, receive, send)
+            try:
+                await self._let_through(scope, receive, send)
+            finally:  # whose log-in has ended had the turn of who is in for this alone
+                if path == AUTH_LOGOUT_ENDPOINT:
+                    note_log_in(cookies_of(scope), "")
             return
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them

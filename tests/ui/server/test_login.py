@@ -482,6 +482,7 @@ def test_who_is_in_logs_out_beside_strangers_of_the_same_address(client, monkeyp
     run_apart(all_ask())
     assert told["/auth/logout"] == [200]
     assert told["/auth/login"].count(503) == 8  # 8 had a turn, 4 waited beside the colleague
+    assert let_in._key(cookie[1]) not in let_in._owners
 
 
 def test_more_cookies_than_browsers_send_are_not_read(client, monkeypatch):
