@@ -167,7 +167,8 @@ def call(monkeypatch, capsys, _bundled_are_loaded):
 
     def run_command(*arguments: object) -> str:
         code, out, err = run_cli(monkeypatch, capsys, arguments)
-        assert (code, err) == (0, "")
+        assert code == 0, err
+        assert all(line.startswith("note: ") for line in err.splitlines()), err
         return out
 
     yield run_command

@@ -10,7 +10,7 @@ import typer
 
 from kgdash.commands.options.common import JsonOption
 from kgdash.commands.options.groups import RunOptions
-from kgdash.commands.options.output import print_json
+from kgdash.commands.options.output import load_types, print_json
 from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError, unknown_name
 
@@ -92,19 +92,12 @@ def make_grouping(
     :raises KgdashError: unless it is either conditions or a file of types, and both are understood
     """
     from kgdash.breakdowns.custom_grouping import TypeGrouping, condition_grouping
-    from kgdash.graph.entity_types import read_entity_types
 
     if bool(conditions) == bool(types):
         raise KgdashError("give either --condition, once or more, or --types")
     if types is None:
         return condition_grouping(name, conditions or [])
-    found = read_entity_types(types, run.graph)
-    if found.unknown:
-        print(
-            f"note: {found.unknown:,} lines of {types} name no entity of graph {run.graph.name}",
-            file=sys.stderr,
-        )
-    return TypeGrouping(name, end, found)
+    return TypeGrouping(name, end, load_types(types, run.graph))
 
 
 def tell_of_minutes(metric: Metric, groups: int) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from kgdash.commands.options.common import FilterOption, JsonOption
 from kgdash.commands.options.groups import RunOptions
-from kgdash.commands.options.output import load_others, print_json, write_or_print
+from kgdash.commands.options.output import load_others, load_types, print_json, write_or_print
 from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
@@ -51,7 +51,6 @@ def inspect(
 ) -> None:
     """Show what a model says of one triple: candidates, ranks, ReliK, and what beats it."""
     from kgdash.graph import triple_text
-    from kgdash.graph.entity_types import read_entity_types
     from kgdash.studies.inspection.entity_roles import types_of_run
     from kgdash.studies.inspection.inspected_triple import OPEN, find_triple
     from kgdash.studies.inspection.inspection import inspect_triple, what_beats
@@ -62,7 +61,7 @@ def inspect(
     found = inspect_triple(loaded, triple, filter, k, terminal("negatives"), method)
     sampled = found.relik is not None and found.relik.interval is not None
     better = None if sampled else what_beats(found, terminal("negatives"))
-    kinds = read_entity_types(types, loaded.graph) if types else None
+    kinds = load_types(types, loaded.graph) if types else None
     if kinds is None and better:
         kinds = types_of_run(loaded)[0]
     about = summary(found, better, kinds, k)

@@ -12,6 +12,7 @@ from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOpt
 from kgdash.commands.metrics_latex import latex as print_latex
 from kgdash.commands.options.common import FilterOption, JsonOption, SplitOption
 from kgdash.commands.options.groups import HelpedRunOptions, Output
+from kgdash.commands.options.output import load_types
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -98,8 +99,6 @@ def metrics(
 
 def _of_types(graph: KnowledgeGraph, types: Path | None, names: list[str] | None) -> Any:
     """Return the entities of some types of a file, or None where neither is given."""
-    from kgdash.graph.entity_types import read_entity_types
-
     if bool(types) != bool(names):
         raise KgdashError("give --types FILE and --type NAME together")
-    return read_entity_types(types, graph).entities_of(names) if types and names else None
+    return load_types(types, graph).entities_of(names) if types and names else None

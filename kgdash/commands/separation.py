@@ -68,6 +68,8 @@ def compare_labels(
     check_name("choice of triples", options.over, COMPARED, "kgdash")
     measures, aggregate = COMPARED[options.over], options.aggregate
     measure_column(measures[0], aggregate)
+    for note in instances.notes if options.results is None and not options.as_json else ():
+        say(f"note: {note}", file=sys.stderr)
     scored = score_instances(run, instances, terminal("scoring instances"))
     found = compare_measures(scored.table, measures, aggregate, order="separation")
     wrote = _write_tables(run, scored, options)

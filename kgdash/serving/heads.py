@@ -16,6 +16,9 @@ _END = re.compile(rb"\n\r?\n")
 ANOTHERS, _OWN = ("cross-site", "same-site"), "same-origin"
 _FOR = re.compile(rb"\n(sec-fetch-(?:site|mode|dest)):[ \t]*([a-z-]*)", re.IGNORECASE)
 
+#: lines of a body that comes in parts
+_IN_PARTS = re.compile(rb"\n(?:transfer-encoding|trailer):", re.IGNORECASE)
+
 #: a head begins with a letter of this or more; an attempt at TLS does not
 _VISIBLE = 0x21
 
@@ -45,9 +48,13 @@ def end_of(head: bytes) -> int:
     return end.start() if end else len(head)
 
 
-def has_many_lines(head: bytes) -> bool:
-    """Tell whether a head, and what came behind it, has more lines than anybody sends."""
-    return head.count(b"\n", 0, end_of(head)) > _MOST_LINES
+def is_like_nobodys(head: bytes) -> bool:
+    """Tell whether a head has more lines than anybody sends, or tells of a body in parts.
+
+    Proxies hold up to 2 MB of either as long as it waits: of names of trailers, each by itself.
+    """
+    end = end_of(head)
+    return head.count(b"\n", 0, end) > _MOST_LINES or _IN_PARTS.search(head, 0, end) is not None
 
 
 def is_for_another_page(said: Mapping[str, str]) -> bool:

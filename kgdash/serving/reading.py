@@ -25,7 +25,7 @@ from kgdash.serving.connections import (
 )
 from kgdash.serving.forwarded import who_asks
 from kgdash.serving.frames import UnhurriedWebSocket
-from kgdash.serving.heads import PlainRequests, has_many_lines
+from kgdash.serving.heads import PlainRequests, is_like_nobodys
 from kgdash.serving.let_in import whose_log_in
 from kgdash.serving.pace import Goes, Lines, Step
 from kgdash.serving.refusing import Refusing
@@ -146,16 +146,16 @@ class UnhurriedHTTP(Unhurried, Refusing):
     def _keep_head(self, data: bytes) -> None:
         """Keep what comes of a request's head until it is whole, and tells in whose line it waits.
 
-        A few parts are taken at once; where there are more, each is in the connection's line. One
-        of more lines than anybody sends is in none, in which a proxy would keep it.
+        A few parts are taken at once; where there are more, each is in the connection's line. A
+        head like nobody's is in none, in which a proxy would keep it.
         """
         self._unset_keepalive_if_required()
         head = self.conn.whole_head(data)
         if not head and self.conn.pieces <= _PIECES:
             return
         begun = head or self.conn.begun()
-        if has_many_lines(begun):
-            self.send_400_response("Too many headers.")
+        if is_like_nobodys(begun):
+            self.send_400_response("Not so.")
             return
         visitor = whose_log_in(begun)
         self._asker = who_asks(self.client, head, visitor)

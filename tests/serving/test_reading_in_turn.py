@@ -113,7 +113,7 @@ def test_nothing_is_left_in_circles_of_who_left_while_they_waited(monkeypatch, b
         monkeypatch.setattr(reading.UnhurriedHTTP.strangers.beginning, "_go", lambda: None)
 
     async def come() -> None:
-        async with served(in_turn(turns, gone)) as port:
+        async with served(in_turn(turns, gone)) as port, asyncio.timeout(30):
             gc.collect()
             for _ in range(3):
                 _, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -19,6 +19,8 @@ from kgdash.errors import KgdashError
 from kgdash.files.table import row_parts, to_csv, with_texts, write_table
 
 if TYPE_CHECKING:
+    from kgdash.graph import KnowledgeGraph
+    from kgdash.graph.entity_types import EntityTypes
     from kgdash.runs import Run
 
 #: options that say where things are, and how they are shown
@@ -60,6 +62,22 @@ def load_run(source: str, dataset: str | None) -> Run:
     for note in run.notes:
         say(f"note: {note}", file=sys.stderr)
     return run
+
+
+def load_types(types: Path, graph: KnowledgeGraph) -> EntityTypes:
+    """Read a file of entity types, and tell on standard error how many lines are left out.
+
+    :raises KgdashError: as `kgdash.graph.entity_types.read_entity_types`
+    """
+    from kgdash.graph.entity_types import read_entity_types
+
+    found = read_entity_types(types, graph)
+    if found.unknown:
+        say(
+            f"note: {found.unknown:,} lines of {types} name no entity of graph {graph.name}",
+            file=sys.stderr,
+        )
+    return found
 
 
 def load_others(sources: list[str]) -> list[Run]:

@@ -99,8 +99,8 @@ def show_labels(run: Run, state: Labelling) -> None:
         column_config=number_columns(listed),
         on_select="rerun",
         selection_mode="multi-row",
-        # Row numbers mean other labels once there is another one.
-        key=f"labels {hash(tuple(table['number']))}",
+        # Row numbers mean other labels once there is another one, or another graph.
+        key=f"labels {hash((run.graph.identity, *table['number']))}",
     )
     graph = named(run.graph)  # sessions hold what buttons do, and so no graph
     rows = dict.fromkeys(event.selection.rows if event else [])
