@@ -154,7 +154,8 @@ def test_lists_to_check_and_all_figures_of_the_answering_triples(call, run, tmp_
     confidence = rule_confidence(run.graph, scored.table["group"].unique())
     plausible = plausible_missing_triples(run.graph, scored, confidence)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "c.parquet"), plausible)
-    assert "# differences of ROC-AUC" in call("rules", "umls-transe", "--table", EXAMPLE)
+    told = f"note: read from {EXAMPLE}\n"
+    assert "# differences of ROC-AUC" in call("rules", "umls-transe", "--table", EXAMPLE, told=told)
 
 
 def test_rules(call, run):
@@ -164,6 +165,6 @@ def test_rules(call, run):
     )
     found = strict_json(call("rules", "umls-transe", "--table", EXAMPLE, "--json"))
     assert found["separation"] == expected_separation(run, read_rule_table(EXAMPLE, run.graph))
-    out = call("rules", "umls-transe", "--table", EXAMPLE)
+    out = call("rules", "umls-transe", "--table", EXAMPLE, told=f"note: read from {EXAMPLE}\n")
     assert out.startswith(f"# {found['verdict'][0]}\n")
     assert "\n# relik\ngroup\t" in out
