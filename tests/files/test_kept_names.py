@@ -18,7 +18,7 @@ CALLS = (
     ["answer-sets", "--by", "relation"],
     ["classify"],
     ["reliability", "--by", "communities"],
-    ["rules"],
+    ["rules", "--json"],
     ["discover", "--k", "20"],
     ["confounders"],
     ["predict-performance"],
