@@ -6,7 +6,6 @@ import h11
 import pytest
 
 from kgdash.serving import reading
-from kgdash.serving.pace import Goes
 from tests.support.own_loop import run_apart
 from tests.support.served import answer_to, ok, served
 
@@ -120,10 +119,7 @@ def test_a_request_has_so_many_headers():
 )
 def test_a_head_like_nobody_s_waits_in_no_line(lines, cut, monkeypatch):
     """A proxy kept 0.65 MB of each meanwhile, 2 of many trailers: 5.4 GB in a minute."""
-    nobody = Goes(1, 60.0)
-    monkeypatch.setattr(nobody, "_go", lambda: None)
-    strangers = reading.UnhurriedHTTP.strangers._replace(beginning=nobody)
-    monkeypatch.setattr(reading.UnhurriedHTTP, "strangers", strangers)
+    monkeypatch.setattr(reading.UnhurriedHTTP.strangers.beginning, "_go", lambda: None)
     head = b"GET / HTTP/1.1\r\nHost: a\r\n" + lines
 
     async def come() -> None:

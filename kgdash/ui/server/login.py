@@ -85,7 +85,7 @@ class LogInDoor:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         settings = server_settings()
         asks = settings is not None and settings.login is not None
-        if asks and scope["type"] in ("http", "websocket") and _has_too_many_cookies(scope):
+        if asks and scope["type"] in ("http", "websocket") and _are_too_many(cookies_of(scope)):
             await self._own.give(_TOO_MANY, scope, receive, send)
             return
         path = scope["path"] if scope["type"] == "http" else ""
@@ -155,20 +155,15 @@ def _plain_cookies(header: bytes) -> bytes:
     return b";".join(pair for pair in header.split(b";") if b"\\" not in pair)
 
 
-def _has_too_many_cookies(scope: Scope) -> bool:
-    headers = [value for name, value in scope["headers"] if name == b"cookie"]
-    return _are_too_many(headers)
-
-
-def _are_too_many(headers: list[bytes]) -> bool:
+def _are_too_many(cookies: bytes) -> bool:
     """Tell whether there are more than browsers send, which take long to read."""
-    return sum(header.count(b";") + 1 for header in headers) > _MOST_COOKIES
+    return cookies.count(b";") + 1 > _MOST_COOKIES
 
 
 def _whose(cookies: bytes) -> str:
     """Return the folder of who is let in by some cookies; "" of others."""
     settings = server_settings()
-    if settings is None or settings.login is None or _are_too_many([cookies]):
+    if settings is None or settings.login is None or _are_too_many(cookies):
         return ""
     _, who = _who(cookie_parser(_plain_cookies(cookies).decode("latin-1")), settings)
     return who.folder or "" if who else ""
