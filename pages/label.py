@@ -14,6 +14,7 @@ from kgdash.ui.instances.labelling import (
     show_refusal,
 )
 from kgdash.ui.instances.labelling_form import ABOUT, choose_predictions, choose_source
+from kgdash.ui.instances.view import show_notes
 from kgdash.ui.runtime.computed import computed, refuse
 from kgdash.ui.runtime.run_picker import current_run
 
@@ -23,7 +24,7 @@ source = choose_source()
 st.caption(ABOUT[source])
 choice = choose_predictions(run, source)
 if choice.audit is not None:
-    queue = fact_queue(run.graph, choice.audit, choice.order, choice.seed)
+    queue, notes = fact_queue(run.graph, choice.audit, choice.order, choice.seed), ()
 else:
     predictions = computed("Mining rules", (run.identity, "predictions", *choice.key), choice.make)
     queue = computed(
@@ -31,12 +32,14 @@ else:
         (run.identity, "label queue", *choice.key, choice.order),
         Call(label_queue, run, predictions, choice.order, choice.seed),
     )
+    notes = predictions.notes
 show_refusal()
 try:
     state = read_journal(run.graph)
 except KgdashError as error:
     refuse(error)
 judge_next(queue, state, choice.by)
+show_notes(notes)
 if choice.audit is not None:
     show_error_rate(estimate_error_rate(run.graph, choice.audit, state, choice.seed))
 show_labels(run, state)

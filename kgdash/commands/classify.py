@@ -1,6 +1,5 @@
 """The command ``classify``: triple classification, globally and in a subgraph."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +17,7 @@ from kgdash.commands.options.common import (
 )
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
-from kgdash.commands.options.terminal import say
+from kgdash.commands.options.terminal import tell_notes
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -84,8 +83,7 @@ def classify(
     given = _given(loaded, negatives, valid_negatives, test_negatives)
     found = compute(loaded, setting, given, terminal("classification"))
     notes = [*found.notes, *([NOISE] if table is ClassifyTable.calibration_errors else [])]
-    for note in () if output.as_json else notes:
-        say(f"note: {note}", file=sys.stderr)
+    tell_notes(() if output.as_json else notes)
     tables: dict[str, pd.DataFrame] = found.tables()
     about: dict[str, Any] = found.about()
     if table is ClassifyTable.relik:

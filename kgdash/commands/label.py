@@ -10,7 +10,7 @@ import typer
 
 from kgdash.commands.options.common import SeedOption
 from kgdash.commands.options.groups import RunOptions
-from kgdash.commands.options.terminal import say
+from kgdash.commands.options.terminal import say, tell_notes
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -83,6 +83,7 @@ def label(
         return
     selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
     predictions = _predictions(loaded, table, rule_file, selection)
+    tell_notes(predictions.notes)
     progress = terminal("ReliK of predictions")
     queue = label_queue(loaded, predictions, order or ORDERS[0], seed, progress)
     _judge(queue, by)

@@ -10,7 +10,7 @@ import typer
 
 from kgdash.commands.options.common import SeedOption
 from kgdash.commands.options.groups import RunOptions
-from kgdash.commands.options.terminal import say
+from kgdash.commands.options.terminal import tell_notes
 from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
 from kgdash.files.extensions import check_extension
@@ -90,8 +90,7 @@ def rules(
         file = None if rule_file is None else RuleFile(rule_file)
         report = terminal("mining rules" if file is None else "reading rules")
         found = find_rules(loaded.graph, selection, file, report)
-        for note in found.notes:
-            say(f"note: {note}", file=sys.stderr)
+        tell_notes(found.notes)
         if save_rules is not None:
             _save_rules(found, save_rules)
         instances = select_instances(loaded.graph, found, selection, false, terminal("predicting"))

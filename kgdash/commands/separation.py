@@ -11,7 +11,7 @@ import typer
 
 from kgdash.commands.options.common import JsonOption, OutOption, known_extension
 from kgdash.commands.options.output import command_text, print_json, write_or_print, write_rounded
-from kgdash.commands.options.terminal import say
+from kgdash.commands.options.terminal import say, tell_notes
 from kgdash.errors import check_name
 from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal
@@ -68,8 +68,7 @@ def compare_labels(
     check_name("choice of triples", options.over, COMPARED, "kgdash")
     measures, aggregate = COMPARED[options.over], options.aggregate
     measure_column(measures[0], aggregate)
-    for note in instances.notes if options.results is None and not options.as_json else ():
-        say(f"note: {note}", file=sys.stderr)
+    tell_notes(instances.notes if options.results is None and not options.as_json else ())
     scored = score_instances(run, instances, terminal("scoring instances"))
     found = compare_measures(scored.table, measures, aggregate, order="separation")
     wrote = _write_tables(run, scored, options)

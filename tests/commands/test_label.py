@@ -14,7 +14,8 @@ from kgdash.studies.labelling.facts import FACT_ORDERS, estimate_error_rate, fac
 from kgdash.studies.labelling.journal import journal_file, read_journal
 from kgdash.studies.labelling.queue import in_labels, label_queue
 from kgdash.studies.labelling.results import labelled_instances
-from kgdash.studies.labelling.sources import JUDGED, instance_predictions
+from kgdash.studies.labelling.sources import JUDGED, instance_predictions, predictions_to_judge
+from kgdash.studies.rules.files import RuleFile
 from tests.support.paths import EXAMPLE
 
 RUN = "umls-transe"
@@ -68,6 +69,16 @@ def audit(bundled, monkeypatch):
     table["relik"] = [*np.linspace(0.001, 1, len(train) - 1), np.nan]
     monkeypatch.setattr(of_run, "kept_audit", lambda graph, config: table)
     return table
+
+
+def test_rules_that_are_left_out_are_told(call, monkeypatch, tmp_path, bundled):
+    rule = "?a  {}  ?h  ?h  affects  ?b   => ?a  affects  ?b\n"
+    rules = tmp_path / "rules.tsv"
+    rules.write_text(f"rule\n{rule.format('affects')}{rule.format('heals')}")
+    (note,) = predictions_to_judge(bundled(RUN).graph, JUDGED, RuleFile(rules)).notes
+    assert "heals" in note
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    call("label", RUN, "--rules", rules, told=f"note: {note}\n")
 
 
 def test_facts_and_how_many_are_wrong(audit, call, bundled, monkeypatch):

@@ -99,12 +99,16 @@ def test_mined_rules_order_and_seed(run):
 
 
 def test_rules_of_a_file(run):
-    content = b"rule\n?a  affects  ?h  ?h  affects  ?b   => ?a  affects  ?b\n"
+    rule = "?a  {}  ?h  ?h  affects  ?b   => ?a  affects  ?b\n"
+    content = f"rule\n{rule.format('affects')}{rule.format('heals')}".encode()
     app = open_page("label", label_source="Rules from a file", label_per_rule="3")
     app.get_by_key("label_rule_file").set_value(("rules.tsv", content, "text/plain"))
     rerun(app)
     predictions = predictions_to_judge(run.graph, RuleSelection(per_rule=3), RuleFile(content))
     assert len(predictions.table) == 3
+    (note,) = predictions.notes
+    assert "heals" in note
+    assert f"{plain(note[0].upper() + note[1:])}." in [each.value for each in app.caption]
     assert_asks(app, label_queue(run, predictions), read_journal(run.graph))
 
 

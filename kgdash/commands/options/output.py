@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.options.terminal import say, unbroken
+from kgdash.commands.options.terminal import say, tell_notes, unbroken
 from kgdash.errors import KgdashError
 from kgdash.files.table import row_parts, to_csv, with_texts, write_table
 
@@ -59,8 +59,7 @@ def load_run(source: str, dataset: str | None) -> Run:
     from kgdash.runs.loading import load
 
     run = load(source, dataset)
-    for note in run.notes:
-        say(f"note: {note}", file=sys.stderr)
+    tell_notes(run.notes)
     return run
 
 

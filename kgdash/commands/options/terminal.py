@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
@@ -48,6 +48,12 @@ def say(*cells: object, file: TextIO | None = None) -> None:
     :param file: standard output by default
     """
     print(*(unbroken(str(cell)) for cell in cells), sep="\t", file=file)
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """Print notes to standard error, a line each."""
+    for note in notes:
+        say(f"note: {note}", file=sys.stderr)
 
 
 def unbroken(text: str) -> str:

@@ -1,5 +1,6 @@
 """Where predictions to judge come from: rules, mined or of a file, and instances of a table."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,8 @@ def predictions_to_judge(
     rules = find_rules(graph, selection, file, first)
     rules = in_order(rules, selection.order).take(slice(selection.max_rules))
     sampling = PredictionSampling(selection.per_rule, _GROUNDINGS, seed=selection.seed)
-    return unlabelled_predictions(graph, rules.rules, sampling, negatives, second)
+    found = unlabelled_predictions(graph, rules.rules, sampling, negatives, second)
+    return replace(found, notes=rules.notes)
 
 
 def table_predictions(

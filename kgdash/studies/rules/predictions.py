@@ -117,11 +117,12 @@ class Predictions:
     unique over all groups), ``grounding`` (int64), ``head, relation, tail`` (int64 ids),
     ``is_answer_triple`` (bool: the prediction itself). ``table``: one row per instance, by its
     number: ``instance, group, head, relation, tail`` (ids of the prediction), ``question, answer``
-    (str, in labels), ``groundings`` (int64).
+    (str, in labels), ``groundings`` (int64). ``notes`` say what was left out of a file of rules.
     """
 
     triples: pd.DataFrame
     table: pd.DataFrame
+    notes: tuple[str, ...] = ()
 
 
 def unlabelled_predictions(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from kgdash.runs import Run
@@ -56,5 +58,10 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
         st.markdown(plain(sentence))
     show_cards(shown)
     _VIEWS[choose_view(list(_VIEWS))](shown)
-    for note in instances.notes:
+    show_notes(instances.notes)
+
+
+def show_notes(notes: Iterable[str]) -> None:
+    """Show each note as a sentence of its own."""
+    for note in notes:
         st.caption(f"{plain(note[:1].upper() + note[1:].removesuffix('.'))}.")
