@@ -115,5 +115,14 @@ def whose_log_in(head: bytes) -> str:
 
 def _key(cookies: bytes) -> bytes:
     found = list(islice(_LOG_IN.finditer(cookies), _PIECES + 1))
-    own = [each[1] for each in found if not each.start() or cookies[each.start() - 1] in b"; "]
+    own = [each[1] for each in found if _counts(each, cookies)]
     return hashlib.sha256(b"; ".join(own)).digest() if own and len(found) <= _PIECES else b""
+
+
+def _counts(found: re.Match[bytes], cookies: bytes) -> bool:
+    """Tell whether a name begins where it was found, in a cookie that has no backslash."""
+    begin, end = found.span()
+    if begin and cookies[begin - 1] not in b"; ":
+        return False
+    last = cookies.find(b";", end)
+    return b"\\" not in cookies[cookies.rfind(b";", 0, begin) + 1 : last if last >= 0 else None]

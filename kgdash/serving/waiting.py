@@ -93,7 +93,7 @@ class Waiting(Generic[T]):
 
     def make_room(self, asker: Sequence[str]) -> T | None:
         """Take away the last of the network that has most who wait; None where it is one's own."""
-        if not asker:
+        if not (asker and self._parts):
             return None
         own, most = self._parts.get(asker[0]), self._largest()
         if self._parts[most].count > (own.count if own else 0) + 1:

@@ -65,6 +65,18 @@ def test_one_in_pieces():
     assert not whose_log_in(head(b"Cookie: " + pieces[:-1]))
 
 
+@pytest.mark.parametrize("behind", [rb"\a", rb"a b\c", b"\\"])
+def test_pieces_that_are_not_read_are_none(behind):
+    """A cookie with a backslash is left out: a log-in that had one beside it was not forgotten."""
+    cookie = b"_streamlit_user=first"
+    beside = cookie + b"; x=1; _streamlit_user_9=" + behind
+    note_log_in(beside, "ada")
+    assert whose_log_in(head(b"Cookie: " + cookie)) == "ada"
+    note_log_in(cookie, "")
+    assert not whose_log_in(head(b"Cookie: " + beside))
+    assert not whose_log_in(head(b"Cookie: \\ " + cookie))
+
+
 def test_who_is_not_let_in_any_more_is_forgotten():
     cookie = b"_streamlit_user=first"
     note_log_in(cookie, "ada")

@@ -91,6 +91,16 @@ def test_who_has_most_makes_room_for_others():
     assert had == list("aabca")
 
 
+def test_who_asks_for_another_page_takes_no_room_of_its_own_address():
+    """There was no part to take of: an error in the log for each."""
+    line = Waiting[int]()
+    for number in range(9):
+        line.put(["a"], number)
+    assert line.make_room(["a", "for another page"]) is None
+    assert line.count == 9
+    assert line.make_room(["b"]) == 8
+
+
 def test_a_network_of_many_addresses_is_one():
     """What providers give one customer is 65,536 networks that could each be a visitor's."""
     many = [("net", f"part{number}", "host") for number in range(9)]
