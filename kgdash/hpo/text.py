@@ -1,11 +1,13 @@
 """What is searched, and what was found, as words of a command line."""
 
+import inspect
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.runs.training import TrainingConfig
+from kgdash.scoring.model_spec import model_class
 
 
 def parse_values(text: str) -> Any:
@@ -69,12 +71,13 @@ _OPTIONS = {
 def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> str:
     """Return the command line that trains a configuration.
 
-    :param config: with every value written out that differs from PyKEEN's default
+    :param config: with every value written out that differs from PyKEEN's default. The dimension
+        is written where it does not, too, as the command has one of its own for all models
     :param dataset: PyKEEN name or folder
     :param out: directory to write; empty: into the folder of runs
     """
     parts = {
-        "model": config.model_kwargs,
+        "model": _own_dimension(config.model) | dict(config.model_kwargs),
         "loss": config.loss_kwargs,
         "regularizer": config.regularizer_kwargs,
         "optimizer": config.optimizer_kwargs,
@@ -94,3 +97,10 @@ def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> 
             option = _OPTIONS.get(f"{part}.{name}")
             words += [option, str(value)] if option else ["--set", f"{part}.{name}={value}"]
     return shlex.join(words)
+
+
+def _own_dimension(model: str) -> dict[str, int]:
+    """Return what PyKEEN takes where no dimension is named; nothing of a model without one."""
+    arguments = inspect.signature(model_class(model, "train")).parameters
+    own = arguments["embedding_dim"].default if "embedding_dim" in arguments else None
+    return {"embedding_dim": own} if isinstance(own, int) else {}

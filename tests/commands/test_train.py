@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from pykeen.datasets import Nations
+from pykeen.models import model_resolver
 
 import kgdash
 from kgdash import cli
 from kgdash.hpo import trial as search_trial
 from kgdash.hpo.importance import importances
-from kgdash.hpo.recipes import MODELS, RECIPES, recipe
+from kgdash.hpo.recipes import MODELS, RECIPES, recipe, trainable_models
 from kgdash.hpo.selection import best_command, best_configuration
 from kgdash.hpo.space import SearchSpace, fixed_configuration
 from kgdash.hpo.study_file import read_study
@@ -91,6 +93,22 @@ def test_the_command_of_a_recipe_trains_it(configured, name, model, loop):
     config = fixed_configuration(space)
     command = training_command(config, "nations", "x").removeprefix("kgdash ")
     assert configured(command) == config
+
+
+@pytest.mark.parametrize("model", trainable_models())
+def test_a_dimension_that_is_left_to_pykeen_is_that_of_the_command(configured, model):
+    """The form's command trained another model: of 50 dimensions, whatever PyKEEN's own are."""
+    config = fixed_configuration(SearchSpace((model,)))
+    assert "embedding_dim" not in config.model_kwargs
+    given = configured(training_command(config, "nations", "x").removeprefix("kgdash "))
+    assert given == replace(config, model_kwargs=given.model_kwargs)
+    triples = Nations(create_inverse_triples=model != "RGCN").training
+    made = [
+        model_resolver.make(model, arguments, triples_factory=triples, random_seed=0)
+        for arguments in (config.model_kwargs, given.model_kwargs)
+    ]
+    shapes = [{name: each.shape for name, each in one.state_dict().items()} for one in made]
+    assert shapes[0] == shapes[1]
 
 
 def test_options_go_before_the_recipe(configured):

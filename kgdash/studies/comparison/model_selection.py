@@ -53,17 +53,20 @@ def strategies(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataF
     weights = scores.wide("evaluated")[:, 0]
     count, runs = best.shape
     by_relik = scores.wide("picked").argmax(axis=1)
-    chosen = {"by ReliK": np.eye(runs)[by_relik]}
-    chosen |= {name: np.tile(np.eye(runs)[n], (count, 1)) for n, name in enumerate(scores.runs)}
-    chosen["at random"] = np.full((count, runs), 1 / runs)
-    chosen["the best of each part"] = best / best.sum(axis=1, keepdims=True)
-    regrets = np.stack([(taken * regret).sum(axis=1) for taken in chosen.values()], axis=1)
+    chosen = [
+        ("by ReliK", np.eye(runs)[by_relik]),
+        *((name, np.tile(np.eye(runs)[n], (count, 1))) for n, name in enumerate(scores.runs)),
+        ("at random", np.full((count, runs), 1 / runs)),
+        ("the best of each part", best / best.sum(axis=1, keepdims=True)),
+    ]
+    regrets = np.stack([(taken * regret).sum(axis=1) for _, taken in chosen], axis=1)
     ends = _interval_of_means(regrets, bootstrap)
-    leader = scores.overall["run"][scores.overall["best"]].item()
+    leader = 1 + int(scores.overall["best"].to_numpy().argmax())
     rows = []
-    for number, (name, taken) in enumerate(chosen.items()):
+    for number, (name, taken) in enumerate(chosen):
         correct = float((taken * best).sum())
-        row = {"strategy": name, "overall_best": name == leader, "correct": correct, "parts": count}
+        row = {"strategy": name, "overall_best": number == leader}
+        row |= {"correct": correct, "parts": count}
         row |= {"accuracy": correct / count, "low": np.nan, "high": np.nan}
         if number <= runs:
             low, high = clopper_pearson(round(correct), count, bootstrap.level)
@@ -116,15 +119,15 @@ def selection_summary(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> d
         ``high``, ``overall`` (name of the best overall), ``overall_accuracy``, ``mrr_ties``,
         ``relik_ties`` (int: parts where several runs are first)
     """
-    table = strategies(scores, bootstrap).set_index("strategy")
+    ways = strategies(scores, bootstrap).to_dict("records")
     best, picked, regret = (scores.wide(column) for column in ("best", "picked", "regret"))
     leader = int(scores.overall["best"].to_numpy().argmax())
     correct, overall_correct = (best & picked).any(axis=1), best[:, leader]
     only = int((correct & ~overall_correct).sum()), int((~correct & overall_correct).sum())
     gain = regret[:, leader] - (picked * regret).sum(axis=1)
     low, high = _interval_of_means(gain[:, None], bootstrap)
-    own, everywhere = table.loc["by ReliK"], table.loc[scores.runs[leader]]
-    chance = float(table.loc["at random", "accuracy"])
+    own, everywhere, at_random, best_of_each = (ways[at] for at in (0, 1 + leader, -2, -1))
+    chance = at_random["accuracy"]
     relik_first = leaders(scores.wide("relik")).sum(axis=1)
     return {
         "parts": len(best),
@@ -146,7 +149,7 @@ def selection_summary(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> d
         "regret_gain_high": float(high[0]),
         "mrr": float(own["mrr"]),
         "overall_mrr": float(everywhere["mrr"]),
-        "best_mrr": float(table.loc["the best of each part", "mrr"]),
+        "best_mrr": best_of_each["mrr"],
         **_order_agreement(scores, bootstrap),
         "mrr_ties": int((best.sum(axis=1) > 1).sum()),
         "relik_ties": int((relik_first > 1).sum()),

@@ -166,6 +166,17 @@ HAND = figures(
 )
 
 
+@pytest.mark.parametrize("name", ["by ReliK", "at random", "the best of each part"])
+def test_a_run_named_as_a_way_to_choose_is_a_row_of_its_own(name):
+    """It had taken the row: ReliK was right in as many parts as the run of its name."""
+    table, overall = (each.replace({"run": {"A": name}}) for each in (HAND.table, HAND.overall))
+    named = PartScores(table, overall, HAND.left_out)
+    found, expected = strategies(named), strategies(HAND)
+    assert found["strategy"].tolist() == ["by ReliK", name, *expected["strategy"][2:]]
+    pd.testing.assert_frame_equal(found.drop(columns="strategy"), expected.drop(columns="strategy"))
+    assert selection_summary(named) == {**selection_summary(HAND), "overall": name}
+
+
 def test_strategies_by_hand():
     table = strategies(HAND).set_index("strategy")
     assert table["correct"].to_dict() == pytest.approx(
