@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from functools import partial
 
 from hypothesis import given
@@ -75,6 +76,34 @@ def test_who_goes_away_is_taken_out_and_nobody_else(askers, leave):
     assert line.count == len(left)
     assert {line.first() for _ in left} == left
     assert not line._parts
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["put", "first", "remove", "room"]), st.text("abc", max_size=2))
+    )
+)
+def test_room_is_made_by_one_of_the_largest_network(steps):
+    line, waiting = Waiting[int](), {}
+    for number, (step, asker) in enumerate(steps):
+        if step == "put":
+            line.put(asker, number)
+            waiting[number] = asker
+        elif step == "first" and waiting:
+            del waiting[line.first()]
+        elif step == "remove" and asker in waiting.values():
+            gone = [each for each, whose in waiting.items() if whose == asker][-1]
+            assert line.remove(asker, gone)
+            del waiting[gone]
+        elif step == "room" and (last := line.make_room(asker)) is not None:
+            counts = Counter(whose[0] for whose in waiting.values() if whose)
+            whose = waiting.pop(last)
+            assert counts[whose[0]] == max(counts.values())
+            assert whose[0] == asker[0] or counts[whose[0]] > counts[asker[0]] + 1
+        assert line.count == len(waiting)
+    assert {line.first() for _ in range(line.count)} == set(waiting)
+    assert not line._parts
+    assert not line._sized
 
 
 def test_who_has_most_makes_room_for_others():
