@@ -5,7 +5,7 @@ from pathlib import Path
 
 from streamlit.runtime import runtime
 from streamlit.runtime.media_file_manager import MediaFileManager
-from streamlit.runtime.media_file_storage import MediaFileStorage
+from streamlit.runtime.media_file_storage import MediaFileStorage, MediaFileStorageError
 
 #: seconds within which files are fetched, and bytes that all of them may have
 _KEPT, _MOST_TOGETHER = 60.0, 2**28
@@ -25,11 +25,19 @@ class MadeFiles(MediaFileManager):
     def execute_deferred(self, file_id: str) -> str:
         """Make a file, and return its address."""
         address = super().execute_deferred(file_id)
-        name = Path(address).stem
-        size = len(self._storage.get_file(name).content)  # type: ignore[attr-defined]
+        while not self._note(Path(address).stem):  # it was there before, and went just now
+            address = super().execute_deferred(file_id)
+        return address
+
+    def _note(self, name: str) -> bool:
+        """Note that a file was made, if it is there."""
         with self._lock:
+            try:
+                file = self._storage.get_file(name)  # type: ignore[attr-defined]
+            except MediaFileStorageError:
+                return False
             self._made.pop(name, None)
-            self._made[name] = time.monotonic(), size
+            self._made[name] = time.monotonic(), len(file.content)
             while (
                 len(self._made) > 1
                 and sum(size for _, size in self._made.values()) > _MOST_TOGETHER
@@ -37,7 +45,7 @@ class MadeFiles(MediaFileManager):
                 self._made.pop(oldest := next(iter(self._made)))
                 if oldest in super()._get_inactive_file_ids():
                     self._delete_file(oldest)
-        return address
+            return True
 
     def _get_inactive_file_ids(self) -> set[str]:
         since = time.monotonic() - _KEPT

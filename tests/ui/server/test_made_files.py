@@ -20,8 +20,11 @@ class Server:
         return Path(self.files.execute_deferred(number)).stem
 
     def pages_end(self):
+        self.files.clear_session_refs("dontcare")
+        self.others_end()
+
+    def others_end(self):
         for _ in range(3):
-            self.files.clear_session_refs("dontcare")
             self.files.remove_orphaned_files()
 
     def has(self, name: str) -> bool:
@@ -47,6 +50,24 @@ def test_a_made_file_is_there_however_many_pages_end_for_a_minute(monkeypatch):
     now[0] += 2
     server.pages_end()
     assert not server.has(name)
+
+
+def test_a_file_that_goes_while_it_is_made_is_made_anew(monkeypatch):
+    """One of 1,200 was gone: pages of others ended between its making and its note."""
+    server, ends = Server(), [True, True]
+    note = MadeFiles._note
+
+    def once_pages_end(files: MadeFiles, name: str) -> bool:
+        if ends:
+            ends.pop()
+            server.others_end()
+        return note(files, name)
+
+    monkeypatch.setattr(MadeFiles, "_note", once_pages_end)
+    name = server.made(b"csv")
+    assert not ends
+    server.pages_end()
+    assert server.has(name)
 
 
 def test_made_files_are_so_much_together(monkeypatch):
