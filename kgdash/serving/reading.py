@@ -106,9 +106,10 @@ class UnhurriedHTTP(Unhurried, Refusing):
             kept.pop(self, None)
 
     def abort(self) -> None:
-        """End at once."""
+        """End at once; a request that waits is told so."""
+        end = self.turn_away if self in waiting else self.transport.abort
         self.forget()
-        self.transport.abort()
+        end()
 
     def data_received(self, data: bytes) -> None:
         """Read; where a request begins, when it is its network's turn.
@@ -168,11 +169,11 @@ class UnhurriedHTTP(Unhurried, Refusing):
         Who leaves meanwhile would not be known otherwise.
         """
         self._unset_keepalive_if_required()
-        self._turn, self._goes = Step(partial(self._begin, data), self.abort), goes
-        goes.put(self._asker, self._turn)
         self.forget()
         if self._lines is self.strangers:
             waiting[self] = None
+        self._turn, self._goes = Step(partial(self._begin, data), self.abort), goes
+        goes.put(self._asker, self._turn)
 
     @property
     def _body_to_come(self) -> int | None:
@@ -192,6 +193,7 @@ class UnhurriedHTTP(Unhurried, Refusing):
     def _begin(self, data: bytes) -> bool:
         """Read on, unless the connection has ended, and return whether there was anything to."""
         behind, self._turn, self._behind = self._behind, None, b""
+        waiting.pop(self, None)
         if self.transport.is_closing():
             return False
         self.transport.resume_reading()

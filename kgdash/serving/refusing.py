@@ -1,4 +1,7 @@
-"""How the server refuses what is no request: few times a second."""
+"""How the server refuses what is no request, few times a second, and what finds no place.
+
+Both are answered: a proxy sends again, by a new connection, what ends without an answer.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgdash.serving.pace import Pace
 
-#: what answers what is no request
-_REFUSAL = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+_END = b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+#: what answers what is no request, and what finds no place
+_REFUSAL = b"HTTP/1.1 400 Bad Request" + _END
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1" + _END
 
 #: how often that is answered, at once and in each second, and the seconds that it waits at most:
 #: a proxy keeps all that it sent until then, though whoever sent it has gone
@@ -28,12 +34,18 @@ class Refusing(H11Protocol):
         """Refuse what is no request, and end: without a text, which the answer to HEAD has not.
 
         Few are refused a second: who asks again at once would keep all others waiting to begin.
-        More than these end without an answer.
+        More than these are refused at once.
         """
         if _refused.left() < -_LONGEST * _REFUSED:
+            self._answer(_REFUSAL)
             self.transport.abort()
             return
         self._refusal = asyncio.get_running_loop().call_later(_refused.take(1), self._refuse)
+
+    def turn_away(self) -> None:
+        """Tell that there is no place, and end at once."""
+        self._answer(_BUSY)
+        self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits of the connection."""
@@ -42,6 +54,10 @@ class Refusing(H11Protocol):
         super().connection_lost(exc)
 
     def _refuse(self) -> None:
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.write(_REFUSAL)
+        self._answer(_REFUSAL)
         self.transport.close()
+
+    def _answer(self, answer: bytes) -> None:
+        """Answer, unless an answer has begun."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(answer)

@@ -84,6 +84,8 @@ def test_of_too_many_connections_strangers_that_wait_end_before_silent_ones(monk
                 while len(connections.waiting) < min(number + 1, 4):
                     await asyncio.sleep(0)
             assert len(connections.silent) == 1
+            for other, _ in others[:4]:
+                assert b"503" in await other.readline()
             writer.write(request.replace(b"Host", b"Cookie: _streamlit_user=mine\r\nHost"))
             async with asyncio.timeout(30):
                 assert b"204" in await reader.readuntil(b"\r\n\r\n")
