@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
-from kgdash.breakdowns.custom_grouping import groups_by
+from kgdash.breakdowns.custom_grouping import groups_by, missing_note
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.verdicts import groups_verdict
 from kgdash.charts.breakdowns import side_heatmap
@@ -21,6 +21,7 @@ from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.drawn import drawn
+from kgdash.ui.widgets.notes import show_notes
 from kgdash.ui.widgets.table import download
 
 run = current_run()
@@ -44,6 +45,7 @@ groups, overall = chosen.in_order(table), values.value(info.key, side, rank_type
 tied = groups.loc[groups["gap"].fillna(0).idxmax()]
 named = groups.assign(group=[plain(end_first(group)) for group in groups["group"]])
 st.markdown(groups_verdict(named, overall, info))
+show_notes(missing_note(chosen.grouping))
 with st.container(horizontal=True):
     st.metric(f"{info.label}, all groups {info.arrow}", number(overall), border=True)
     st.metric("Groups", f"{len(groups):,}", border=True)

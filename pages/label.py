@@ -14,9 +14,9 @@ from kgdash.ui.instances.labelling import (
     show_refusal,
 )
 from kgdash.ui.instances.labelling_form import ABOUT, choose_predictions, choose_source
-from kgdash.ui.instances.view import show_notes
 from kgdash.ui.runtime.computed import computed, refuse
 from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.widgets.notes import show_notes
 
 run = current_run()
 st.title("Label predictions")

@@ -178,8 +178,14 @@ def condition_grouping(name: str, rows: Iterable[str | tuple[str, Condition]]) -
     return ConditionGrouping(name.strip(), buckets)
 
 
+def missing_note(grouping: str | CustomGrouping) -> list[str]:
+    """Say how many entities a grouping names that the graph does not have; nothing if none."""
+    missing = grouping.types.unknown if isinstance(grouping, TypeGrouping) else 0
+    return [f"of the entities of its types {missing:,} are not in the graph"] if missing else []
+
+
 def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomGrouping:
-    """Read what ``to_json`` wrote; entities that the graph does not have are left out.
+    """Read what ``to_json`` wrote; entities that the graph does not have are counted, left out.
 
     :raises KgdashError: if anything else is found
     """
@@ -194,7 +200,8 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomG
             named = {entity for _, entities in types for entity in entities}
             ids = graph.entity_lookup.ids_of(named)
             pairs = [(ids[e], t) for t, entities in types for e in entities if e in ids]
-            return TypeGrouping(name, str(value.get("end")), entity_types(pairs))
+            known = entity_types(pairs, unknown=len(named - ids.keys()))
+            return TypeGrouping(name, str(value.get("end")), known)
     except KgdashError as error:
         raise KgdashError(f"{where}: {error}") from None
     raise KgdashError(f"{where}: expected conditions or types; found {sorted(value)}")

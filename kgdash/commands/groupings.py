@@ -11,7 +11,7 @@ import typer
 from kgdash.commands.options.common import JsonOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import load_types, print_json
-from kgdash.commands.options.terminal import say
+from kgdash.commands.options.terminal import say, tell_notes
 from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ def grouping_by(run: Run, by: str) -> str | CustomGrouping:
 
     :raises KgdashError: if there is none
     """
+    from kgdash.breakdowns.custom_grouping import missing_note
     from kgdash.breakdowns.grouping import GROUPINGS
     from kgdash.runs.saved_groupings import saved_groupings
 
@@ -122,4 +123,5 @@ def grouping_by(run: Run, by: str) -> str | CustomGrouping:
     saved = saved_groupings(run)
     if by not in saved:
         raise unknown_name("grouping", by, [*GROUPINGS, *saved], f"run {run.name}")
+    tell_notes(missing_note(saved[by]))
     return saved[by]

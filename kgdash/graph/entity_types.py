@@ -26,7 +26,7 @@ class EntityTypes:
 
     ``names`` are the types, sorted; ``entities`` and ``types`` (int64, of the same length, sorted,
     each pair once) say which entity (id) has which type (number in ``names``). ``unknown`` counts
-    the lines of the file that name no entity of the graph.
+    the lines of the file, or saved entities, that are none of the graph.
     """
 
     names: tuple[str, ...]

@@ -21,6 +21,7 @@ from kgdash.breakdowns.custom_grouping import (
     condition_grouping,
     grouping_from_json,
     groups_by,
+    missing_note,
 )
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.rank_facts import RankFacts, add_rank_facts
@@ -285,7 +286,9 @@ def test_entities_that_the_graph_does_not_have_are_left_out(umls):
     graph, _ = umls
     listed = [graph.entities[9], "\ud800", "nobody", "", graph.entities[2], graph.entities[9]]
     value = {"name": "x", "by": "types", "end": "head", "types": {"b": listed, "a": listed[:1]}}
-    types = grouping_from_json(value, graph, "here").types
+    grouping = grouping_from_json(value, graph, "here")
+    assert missing_note(grouping) == ["of the entities of its types 3 are not in the graph"]
+    types = grouping.types
     assert types.names == ("a", "b")
     pairs = zip(types.entities.tolist(), types.types.tolist(), strict=True)
     assert sorted(pairs) == [(2, 1), (9, 0), (9, 1)]

@@ -50,6 +50,16 @@ def test_saved_used_and_removed(call, refused, umls, types):
     assert strict_json(call("groupings", "list", RUN, "--json"))["groupings"][0]["name"] == "kinds"
 
 
+def test_entities_of_saved_types_that_the_graph_has_not_are_told(call, umls, types):
+    """A file that was carried from another run's folder was read in half without a word."""
+    call("groupings", "add", RUN, "kinds", "--types", types)
+    path = groupings_file(umls)
+    path.write_text(path.read_text().replace(umls.graph.entities[3], "elsewhere"))
+    told = "note: of the entities of its types 1 are not in the graph\n"
+    call("breakdown", RUN, "--by", "kinds", told=told)
+    call("compare", RUN, "umls-rotate", "--by", "kinds", told=told)
+
+
 def test_groups_that_are_not_saved(call, umls, types):
     grouping = TypeGrouping("x", "query", read_entity_types(types, umls.graph))
     found = strict_json(call("breakdown", RUN, "--types", types, "--end", "query", "--json"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import streamlit as st
 
 from kgdash.runs import Run
@@ -26,6 +24,7 @@ from kgdash.ui.instances.threshold import show_threshold
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.choices import choose_view
+from kgdash.ui.widgets.notes import show_notes
 
 _VIEWS = {
     "Groups": show_groups,
@@ -59,9 +58,3 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
     show_cards(shown)
     _VIEWS[choose_view(list(_VIEWS))](shown)
     show_notes(instances.notes)
-
-
-def show_notes(notes: Iterable[str]) -> None:
-    """Show each note as a sentence of its own."""
-    for note in notes:
-        st.caption(f"{plain(note[:1].upper() + note[1:].removesuffix('.'))}.")
