@@ -240,13 +240,16 @@ def _as_suggested(default: Mapping[str, Any]) -> dict[str, Any]:
     """Return a range of PyKEEN's as PyKEEN means it.
 
     Its ``suggest_kwargs`` does not read ``scale: log`` and would draw learning rates uniformly;
-    choices given as a set come in another order in every process, which Optuna takes for others.
+    choices given as a set come in another order in every process, which Optuna takes for others;
+    classes, such as activations, are chosen by their names.
     """
     ranges = dict(default)
     if ranges.get("scale") == "log":
         ranges["log"] = True
     if isinstance(ranges.get("choices"), set | frozenset):
         ranges["choices"] = sorted(ranges["choices"])
+    if "choices" in ranges:
+        ranges["choices"] = [c.__name__ if isinstance(c, type) else c for c in ranges["choices"]]
     return ranges
 
 

@@ -7,8 +7,10 @@ import optuna
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.hpo.recipes import trainable_models
 from kgdash.hpo.space import SearchSpace, check_space, fixed_configuration, suggest
 from kgdash.runs.training import TrainingConfig
+from kgdash.scoring.model_spec import check_arguments
 from tests.support.small_search import space
 
 
@@ -36,6 +38,14 @@ class TestSpace:
         suggest(trial, SearchSpace(("TransE",), ("DoubleMarginLoss",)))
         choices = trial.distributions["loss.margin_activation"].choices
         assert list(choices) == sorted(choices)
+
+    @pytest.mark.parametrize("model", trainable_models())
+    def test_what_is_chosen_can_be_written(self, model):
+        """RGCN's activations are classes: no search of it ended a trial."""
+        for seed in range(5):
+            config = self.drawn(SearchSpace((model,)), seed)
+            check_arguments(config.spec(), "search")
+            assert json.loads(json.dumps(config.model_kwargs)) == config.model_kwargs
 
     def test_narrowed(self):
         narrowed = SearchSpace(
