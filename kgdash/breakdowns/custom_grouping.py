@@ -180,8 +180,10 @@ def condition_grouping(name: str, rows: Iterable[str | tuple[str, Condition]]) -
 
 def missing_note(grouping: str | CustomGrouping) -> list[str]:
     """Say how many entities a grouping names that the graph does not have; nothing if none."""
-    missing = grouping.types.unknown if isinstance(grouping, TypeGrouping) else 0
-    return [f"of the entities of its types {missing:,} are not in the graph"] if missing else []
+    if isinstance(grouping, ConditionGrouping | str) or not grouping.types.unknown:
+        return []
+    missing = f"{grouping.types.unknown:,} are not in the graph"
+    return [f"of the entities that {grouping.name!r} names, {missing}"]
 
 
 def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomGrouping:

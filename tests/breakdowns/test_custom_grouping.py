@@ -287,7 +287,7 @@ def test_entities_that_the_graph_does_not_have_are_left_out(umls):
     listed = [graph.entities[9], "\ud800", "nobody", "", graph.entities[2], graph.entities[9]]
     value = {"name": "x", "by": "types", "end": "head", "types": {"b": listed, "a": listed[:1]}}
     grouping = grouping_from_json(value, graph, "here")
-    assert missing_note(grouping) == ["of the entities of its types 3 are not in the graph"]
+    assert missing_note(grouping) == ["of the entities that 'x' names, 3 are not in the graph"]
     types = grouping.types
     assert types.names == ("a", "b")
     pairs = zip(types.entities.tolist(), types.types.tolist(), strict=True)

@@ -55,7 +55,7 @@ def test_entities_of_saved_types_that_the_graph_has_not_are_told(call, umls, typ
     call("groupings", "add", RUN, "kinds", "--types", types)
     path = groupings_file(umls)
     path.write_text(path.read_text().replace(umls.graph.entities[3], "elsewhere"))
-    told = "note: of the entities of its types 1 are not in the graph\n"
+    told = "note: of the entities that 'kinds' names, 1 are not in the graph\n"
     call("breakdown", RUN, "--by", "kinds", told=told)
     call("compare", RUN, "umls-rotate", "--by", "kinds", told=told)
 
