@@ -1,6 +1,7 @@
 """What results as Markdown share: tables, and the versions that made them."""
 
 import platform
+import re
 from importlib.metadata import version
 
 import pandas as pd
@@ -15,12 +16,12 @@ def markdown_table(table: pd.DataFrame) -> str:
     """Write a table of texts as Markdown, the first column to the left, the others to the right."""
     lines = [table.columns.tolist(), [":--", *["--:"] * (table.shape[1] - 1)]]
     lines += table.astype(str).to_numpy().tolist()
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(inline, line))} |" for line in lines)
 
 
-def _cell(text: str) -> str:
-    """Keep a text in its cell, and what looks like HTML a text."""
-    kept = visible(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|")
+def inline(text: str) -> str:
+    """Keep a text from outside in its line or cell, and what looks like HTML or a link a text."""
+    kept = re.sub(r"([\\|\[\]`])", r"\\\1", visible(" ".join(text.split())))
     return kept.replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kgdash.files.markdown import markdown_table
+from kgdash.files.markdown import inline, markdown_table
 
 
 def test_cells():
@@ -17,3 +17,8 @@ def test_cells():
         "| &lt;img src=x>&amp;lt; | 3 |",
         r"| \\u202e19.0 | 4 |",
     ]
+
+
+def test_texts_from_outside_are_texts():
+    assert inline("x\n\n# y <script>") == "x # y &lt;script>"
+    assert inline("[a](b:c) ![d](e) `f`") == r"\[a\](b:c) !\[d\](e) \`f\`"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.files.markdown import markdown_table, versions
+from kgdash.files.markdown import inline, markdown_table, versions
 from kgdash.runs import Run
 from kgdash.runs.description import recorded_mrr
 from kgdash.statistics.auc_by_counts import is_told
@@ -56,7 +56,7 @@ class SeparationReport:
         about = _about(self.run, found, self.aggregate, self.notes)
         return "\n\n".join(
             [
-                f"# {title}",
+                f"# {inline(title)}",
                 "\n".join([*about, "", "```sh", command, "```"]),
                 f"## Mean ReliK of true and of false instances\n\n{drawn['means']}",
                 "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false "
@@ -88,14 +88,14 @@ def _about(run: Run, found: Comparison, aggregate: str, notes: Sequence[str]) ->
     if mrr is not None:
         model.append(f"test MRR {number(mrr)} as recorded at training")
     return [
-        f"- Graph: {graph.name}, {graph.num_entities:,} entities, {graph.num_relations:,} "
+        f"- Graph: {inline(graph.name)}, {graph.num_entities:,} entities, {graph.num_relations:,} "
         f"relations, {len(graph.known()):,} known triples.",
-        f"- Model: {', '.join(model)}.",
+        f"- Model: {inline(', '.join(model))}.",
         "- ReliK is exact; an instance's is the mean over "
         f"{'those of its triples that give the answer' if answering else 'its triples'}, the "
         f"{'greatest' if aggregate == 'max' else 'mean'} of its groundings; the reciprocal rank "
         "beside it is ½ (1/entity rank + 1/relation rank).",
-        *(f"- {note[:1].upper()}{note[1:]}." for note in notes),
+        *(f"- {inline(note[:1].upper() + note[1:])}." for note in notes),
         f"- Versions: {versions()}.",
     ]
 
@@ -142,7 +142,7 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
     for rows, what in ((wrong, "Worse than guessing"), (unsure, "Not told from guessing")):
         if len(rows):
             listed = [
-                f"- {names.get(row.group, row.group)}: AUC {row.roc_auc:.3f} "
+                f"- {inline(names.get(row.group, row.group))}: AUC {row.roc_auc:.3f} "
                 f"({row.n_true} true, {row.n_false} false)"
                 for row in rows.itertuples()
             ]

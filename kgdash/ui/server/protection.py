@@ -172,7 +172,8 @@ def _refused(scope: Scope) -> str:
     origin, host = headers.get("origin"), headers.get("host")
     if not is_host_allowed(host):
         return "host"
-    if origin is None or origin.partition("://")[2] == host:
+    schemes = ["https"] if _is_encrypted() else ["https", "http"]
+    if origin is None or origin in [f"{scheme}://{host}" for scheme in schemes]:
         return ""
     return "" if _is_allowed(origin) else "origin"
 

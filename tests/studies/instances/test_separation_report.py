@@ -1,5 +1,7 @@
 """Results as Markdown: every figure is the table's, and what does not separate is named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,6 +52,21 @@ def test_figures_are_those_of_the_tables(text, found):
     assert "135 entities, 46 relations, 6,529 known triples" in text
     assert "- Hard is hard.\n" in text
     assert "```sh\nrun this\n```" in text
+
+
+def test_what_comes_from_outside_makes_no_markdown(found, bundled):
+    """A run's record had headings, links and a table of its own above kgdash's."""
+    said = "x\n\n# [y](z) <b>"
+    run = bundled("umls-transe")
+    training = {"model_kwargs": {"embedding_dim": said}, "epochs": said, "training_loop": said}
+    hostile = replace(run, graph=replace(run.graph, name=said), training=training)
+    names = dict.fromkeys(("1p", "2p", "3p"), said)
+    text = SeparationReport(hostile, found, "max", [said], names).text(said, "run this", CHARTS)
+    assert r"x # \[y\](z) &lt;b>" in text
+    assert "[y]" not in text
+    assert "<b>" not in text
+    heads = [line for line in text.split("\n") if line.startswith("#")]
+    assert [line for line in heads if "y" in line] == [r"# x # \[y\](z) &lt;b>"]
 
 
 def test_what_does_not_separate_is_named(text):

@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketState
 from streamlit.config import get_option
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.server import login_cookies
+from kgdash.ui.server import login_cookies, protection
 from kgdash.ui.server.protection import Protection, _printable
 from tests.support.own_loop import run_apart
 from tests.support.servers import SECRETS, write_settings
@@ -191,6 +191,16 @@ def test_odd_origins_are_refused_as_others(origin):
     headers = [(b"host", b"localhost"), (b"origin", origin.encode())]
     scope = {"type": "websocket", "path": "/_stcore/stream", "headers": headers}
     assert answered(scope) == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_who_is_asked_by_tls_is_asked_by_no_page_without(monkeypatch, encrypted):
+    """Whoever is on the wire may answer as this host without TLS."""
+    monkeypatch.setattr(protection, "_is_encrypted", lambda: encrypted)
+    for origin, ends in (("https", False), ("http", encrypted), ("ftp", True), ("", True)):
+        headers = [(b"host", b"localhost"), (b"origin", f"{origin}://localhost".encode())]
+        scope = {"type": "websocket", "path": "/_stcore/stream", "headers": headers}
+        assert (answered(scope) == [{"type": "websocket.close", "code": 1008}]) == ends
 
 
 def asked_by(site: str, mode: str = "", dest: str = "", origin: str = ""):
