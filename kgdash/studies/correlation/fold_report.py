@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from kgdash.files.markdown import markdown_table, versions
+from kgdash.files.markdown import inline, markdown_table, versions
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.correlation.cross_validation import CrossValidation
 from kgdash.studies.correlation.fold_tables import model_means
@@ -35,7 +35,7 @@ def markdown_report(
     several = runs["fold"].nunique() > 1
     return "\n\n".join(
         [
-            f"# {graph.name}: does ReliK predict performance?",
+            f"# {inline(graph.name)}: does ReliK predict performance?",
             "\n".join([*_about(graph, plan, runs, coefficients), "", "```sh", command, "```"]),
             "## Models\n\nOn test triples, both sides, filtered; mean ± standard deviation over "
             "the folds. Seconds of all folds together, one process.\n\n" + _models(runs),
@@ -45,7 +45,7 @@ def markdown_report(
             + _pearson(coefficients, several),
             "°: p > 0.05, not corrected for the number of models and tasks; subgraphs overlap, so "
             "that p-values flatter. –: no value. More coefficients, tasks, p-values and intervals: "
-            f"`{graph.name}.csv`.\n",
+            f"`{inline(graph.name)}.csv`.\n",
         ]
     )
 
