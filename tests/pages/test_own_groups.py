@@ -8,6 +8,7 @@ from kgdash.breakdowns.custom_grouping import OTHERS, TypeGrouping, condition_gr
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.entity_types import entity_types
 from kgdash.runs.saved_groupings import groupings_file, save_grouping, saved_groupings
+from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import choose, open_page, table
 from tests.pages.driver import run as rerun
 
@@ -57,6 +58,15 @@ def test_types_are_shown_and_deleted(run):
     rerun(app)
     assert saved_groupings(run) == {}
     assert app.get_by_key("by").value == "relation"
+
+
+@pytest.mark.parametrize(("page", "more"), [("breakdowns", {}), ("compare", {"view": "By group"})])
+def test_entities_of_saved_types_that_the_graph_has_not_are_told(run, page, more):
+    path = save_grouping(run, TypeGrouping("kinds", "answer", entity_types([(0, "a"), (1, "b")])))
+    path.write_text(path.read_text().replace(run.graph.entities[1], "elsewhere"))
+    app = open_page(page, by="kinds", **more)
+    told = "Of the entities that 'kinds' names, 1 are not in the graph."
+    assert plain(told.removesuffix(".")) + "." in [each.value for each in app.caption]
 
 
 def test_a_grouping_called_as_kgdash_s_own_reads_is_another_choice(run):

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.custom_grouping import groups_by
+from kgdash.breakdowns.custom_grouping import groups_by, missing_note
 from kgdash.breakdowns.grouping import GROUPINGS, Groups
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
 from kgdash.ranking.metric import Metric
@@ -25,6 +25,7 @@ from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
+from kgdash.ui.widgets.notes import show_notes
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 _ORDERS = ("as they are", "most triples")
@@ -71,6 +72,7 @@ def show_groups(compared: Compared) -> None:
         (*compared.key, "groups", *own.key(by)),
         Call(groups_by, annotated, compared.graph, own.saved.get(by, by)),
     )
+    show_notes(missing_note(own.saved.get(by, by)))
     way = (compared.metric.key, compared.rank_type)
     table = computed(
         f"{compared.metric.label} of every group",
