@@ -191,7 +191,8 @@ class Goes:
 
 
 class Lines(NamedTuple):
-    """Where requests wait to begin, and small parts of bodies to be read."""
+    """Where requests wait to begin, those with long heads apart, and small parts of bodies."""
 
     beginning: Goes
+    long: Goes
     dripping: Goes

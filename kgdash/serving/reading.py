@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from math import inf
 from typing import Any
 
 import h11
@@ -37,11 +36,12 @@ _MOST_LINE = 2**14
 #: requests that begin at one go, of strangers where there is a log-in, and seconds until others
 #: may: a page's forty are there at once, and what thousands of open connections ask for all at once
 #: keeps nobody's page waiting; and small parts of bodies, in goes of their own
-_BEGIN, _STRANGERS, _THEN, _DRIPS = 8, 2, 0.005, 2
+_BEGIN, _STRANGERS, _THEN, _DRIPS = 8, 1, 0.005, 2
 
-#: requests of strangers that wait to begin: a proxy keeps each, up to 0.3 MB, whoever sent it and
-#: has gone
-_MOST_WAIT = 2**11
+#: requests of strangers that wait to begin, and those whose heads have more bytes than browsers
+#: send to who is new, which rest longer: a proxy keeps each, 0.1 and up to 0.3 MB, whoever sent it
+#: and has gone; and who is told that there is no place asks again at once
+_MOST_WAIT, _MOST_LONG, _LONG, _LONGER = 7 * 2**10, 2**10, 2**12, 0.02
 
 #: bytes of a body that are worth being read as they come, where they are not its last
 _SMALL = 2**10
@@ -161,7 +161,7 @@ class UnhurriedHTTP(Unhurried, Refusing):
         visitor = whose_log_in(begun)
         self._asker = who_asks(self.client, head, visitor)
         self._lines = self.visitors if visitor else self.strangers
-        self._wait(head, self._lines.beginning)
+        self._wait(head, self._lines.long if len(begun) > _LONG else self._lines.beginning)
 
     def _wait(self, data: bytes, goes: Goes) -> None:
         """Read no more than what comes next before it is one's turn, and then this first.
@@ -288,11 +288,11 @@ def read_unhurriedly(longest: int, asks_log_in: bool = False) -> None:
     :param asks_log_in: whether strangers get nothing but that
     """
     UnhurriedWebSocket.longest = longest
-    lines = [
-        Lines(Goes(each, _THEN, most), Goes(_DRIPS, _THEN))
-        for each, most in ((_BEGIN, inf), (_STRANGERS, _MOST_WAIT))
-    ]
-    UnhurriedHTTP.visitors, UnhurriedHTTP.strangers = lines if asks_log_in else lines[:1] * 2
+    visitors = Lines(begin := Goes(_BEGIN, _THEN), begin, Goes(_DRIPS, _THEN))
+    first, long = Goes(_STRANGERS, _THEN, _MOST_WAIT), Goes(1, _LONGER, _MOST_LONG)
+    strangers = Lines(first, long, Goes(_DRIPS, _THEN))
+    UnhurriedHTTP.visitors = visitors
+    UnhurriedHTTP.strangers = strangers if asks_log_in else visitors
     UnhurriedHTTP.most = take_connections()
     http11.MAX_LINE_LENGTH = max(http11.MAX_LINE_LENGTH, _MOST_LINE)
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"

@@ -73,3 +73,29 @@ def test_who_finds_no_place_is_told_so(monkeypatch):
                 each.close()
 
     run_apart(come())
+
+
+def test_long_heads_take_no_place_of_short_ones(monkeypatch):
+    """Beside 400 connections that ask with 15 KB 2,500 others found none, and asked on at once."""
+    read_unhurriedly(monkeypatch, longest=2**14, asks_log_in=True)
+    lines = reading.UnhurriedHTTP.strangers
+    for line in lines[:2]:
+        monkeypatch.setattr(line, "_go", lambda: None)
+    monkeypatch.setattr(lines.long, "_most", 1)
+
+    async def come() -> None:
+        async with served(ok) as port, asyncio.timeout(30):
+            kept = []
+            for size, status in ((5000, b""), (5000, b"503"), (10, b""), (10, b"")):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                kept.append(writer)
+                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n" % (b"a" * size))
+                if status:
+                    assert status in await reader.readline()
+                else:
+                    count = sum(line._waiting.count for line in lines[:2])
+                    while sum(line._waiting.count for line in lines[:2]) == count:
+                        await asyncio.sleep(0)
+            assert (lines.beginning._waiting.count, lines.long._waiting.count) == (2, 1)
+
+    run_apart(come())
