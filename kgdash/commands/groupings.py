@@ -103,10 +103,7 @@ def make_grouping(
 def tell_of_minutes(metric: Metric, groups: int) -> None:
     """Say so where a metric is computed group by group, and of many, before it is."""
     if metric.ratio is None and groups > _MANY:
-        say(
-            f"note: {metric.key} is computed group by group, of {groups:,}: minutes",
-            file=sys.stderr,
-        )
+        tell_notes([f"{metric.key} is computed group by group, of {groups:,}: minutes"])
 
 
 def grouping_by(run: Run, by: str) -> str | CustomGrouping:

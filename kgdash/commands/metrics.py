@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from kgdash.commands.metrics_latex import latex as print_latex
 from kgdash.commands.options.common import FilterOption, JsonOption, SplitOption
 from kgdash.commands.options.groups import HelpedRunOptions, Output
 from kgdash.commands.options.output import load_types
+from kgdash.commands.options.terminal import tell_notes
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -75,7 +75,7 @@ def metrics(
             split=split, filter=chosen, progress=terminal("ranks"), restriction=only
         )
     if chosen in FILTERS and (warning := leak_warning(split, chosen)):
-        print(f"note: {warning}", file=sys.stderr)
+        tell_notes([warning])
     if latex or compared or (out is not None and out.suffix == ".tex"):
         print_latex(loaded, compared, out, split, chosen, only)
         return

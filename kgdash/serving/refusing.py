@@ -37,15 +37,13 @@ class Refusing(H11Protocol):
         More than these are refused at once.
         """
         if _refused.left() < -_LONGEST * _REFUSED:
-            self._answer(_REFUSAL)
-            self.transport.abort()
+            self._end(_REFUSAL)
             return
         self._refusal = asyncio.get_running_loop().call_later(_refused.take(1), self._refuse)
 
     def turn_away(self) -> None:
         """Tell that there is no place, and end at once."""
-        self._answer(_BUSY)
-        self.transport.abort()
+        self._end(_BUSY)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits of the connection."""
@@ -56,6 +54,10 @@ class Refusing(H11Protocol):
     def _refuse(self) -> None:
         self._answer(_REFUSAL)
         self.transport.close()
+
+    def _end(self, answer: bytes) -> None:
+        self._answer(answer)
+        self.transport.abort()
 
     def _answer(self, answer: bytes) -> None:
         """Answer, unless an answer has begun."""

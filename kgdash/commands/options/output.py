@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.options.terminal import say, tell_notes, unbroken
+from kgdash.commands.options.terminal import tell_notes, unbroken
 from kgdash.errors import KgdashError
 from kgdash.files.table import row_parts, to_csv, with_texts, write_table
 
@@ -72,10 +72,7 @@ def load_types(types: Path, graph: KnowledgeGraph) -> EntityTypes:
 
     found = read_entity_types(types, graph)
     if found.unknown:
-        say(
-            f"note: {found.unknown:,} lines of {types} name no entity of graph {graph.name}",
-            file=sys.stderr,
-        )
+        tell_notes([f"{found.unknown:,} lines of {types} name no entity of graph {graph.name}"])
     return found
 
 

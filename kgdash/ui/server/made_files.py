@@ -24,10 +24,10 @@ class MadeFiles(MediaFileManager):
 
     def execute_deferred(self, file_id: str) -> str:
         """Make a file, and return its address."""
-        address = super().execute_deferred(file_id)
-        while not self._note(Path(address).stem):  # it was there before, and went just now
+        while True:  # one that was there before may have gone just now
             address = super().execute_deferred(file_id)
-        return address
+            if self._note(Path(address).stem):
+                return address
 
     def _note(self, name: str) -> bool:
         """Note that a file was made, if it is there."""
